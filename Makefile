@@ -1,0 +1,119 @@
+# Everything a person types. Each target does its own set-up: packages, Python environment, builds.
+MAKEFLAGS += --no-print-directory
+JOBS ?= $(shell nproc)
+# Neither Maven nor the tests' own JVMs are what the user's JVM options are meant for.
+unexport JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS
+
+DEMO_OUTPUT ?= memgraft-out/demo
+DEMO_LAUNCHES ?= 8
+DEMO_WORKLOAD ?= lusearch
+FUZZ_SECONDS ?= 15
+VENV := .venv/bin
+CXX_SOURCES = $(shell git ls-files '*.cpp' '*.h' '*.c')
+
+.PHONY: help build demo test bench lint format clean
+.PHONY: packages test-packages native python development workloads jdks
+.PHONY: test-native test-sanitizers test-fuzz test-python test-java test-end-to-end
+
+help:
+	@echo "make demo    what another zeroing does to Lucene on this machine's JVM (under 15 minutes)"
+	@echo "make test    every test; what is missing for some is installed (as root) or named"
+	@echo "make build   memgraft, for bin/memgraft"
+	@echo "make bench   the zeroing kernels on this machine"
+	@echo "make lint    formatting, linters, types; make format mends what can be mended"
+	@echo "make clean   removes everything built here"
+
+# --- building -------------------------------------------------------------------------------------------------------
+
+build: native python
+
+packages:
+	@setup/packages build
+
+test-packages: packages
+	@setup/packages test
+
+native: packages
+	@cmake -S . -B build/native -G Ninja -Wno-dev --log-level=WARNING >/dev/null
+	@cmake --build build/native -j $(JOBS) -- --quiet
+	@cmake --install build/native --component python --prefix memgraft/native >/dev/null
+
+python: packages
+	@setup/python run
+
+development: packages
+	@setup/python development
+
+jdks: python
+	@setup/jdks
+
+workloads: packages
+	@bin/workload --build
+
+# --- showing --------------------------------------------------------------------------------------------------------
+
+demo: build workloads
+	bin/memgraft doctor
+	bin/memgraft compare --zeroing non-temporal --launches $(DEMO_LAUNCHES) --output $(DEMO_OUTPUT) -- \
+	  bin/workload $(DEMO_WORKLOAD)
+	@echo "The page with the pictures: $(abspath $(DEMO_OUTPUT))/report.html"
+
+bench: build
+	bin/memgraft zero bench
+
+# --- testing --------------------------------------------------------------------------------------------------------
+
+test: test-native test-sanitizers test-fuzz test-java test-python test-end-to-end
+
+test-native: native
+	ctest --test-dir build/native --output-on-failure -j $(JOBS)
+
+test-sanitizers: packages
+	@for sanitizers in "address;undefined" thread; do \
+	  folder=build/$$(echo "$$sanitizers" | tr ';' '-'); \
+	  cmake -S . -B $$folder -G Ninja -Wno-dev --log-level=WARNING -DMEMGRAFT_SANITIZE="$$sanitizers" >/dev/null && \
+	  cmake --build $$folder -j $(JOBS) -- --quiet && \
+	  ctest --test-dir $$folder --output-on-failure -j $(JOBS) || exit 1; \
+	done
+
+test-fuzz: test-packages
+	@if ! command -v clang++ >/dev/null; then echo "SKIPPED: the fuzzers need clang (setup/packages test)"; exit 0; fi; \
+	cmake -S . -B build/fuzz -G Ninja -Wno-dev --log-level=WARNING -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
+	  -DMEMGRAFT_TESTS=OFF -DMEMGRAFT_FUZZ=ON >/dev/null && \
+	cmake --build build/fuzz -j $(JOBS) -- --quiet zero_fuzzer options_fuzzer && \
+	for fuzzer in zeroing/fuzz/zero_fuzzer stocks/hotspot/fuzz/options_fuzzer; do \
+	  echo "fuzzing $$fuzzer for $(FUZZ_SECONDS) s" && \
+	  (cd build/fuzz && $$fuzzer -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 >$$(basename $$fuzzer).log 2>&1; \
+	   code=$$?; grep -E "number_of_executed_units|ERROR|Test unit" $$(basename $$fuzzer).log; exit $$code) || exit 1; \
+	done
+
+test-java: packages
+	@bin/workload --test
+
+test-python: development
+	$(VENV)/python -m pytest -q memgraft/tests
+
+test-end-to-end: build development workloads test-packages jdks
+	$(VENV)/python -m pytest -q tests
+
+# --- keeping tidy ---------------------------------------------------------------------------------------------------
+
+lint: native development workloads
+	$(VENV)/ruff check .
+	$(VENV)/ruff format --check .
+	$(VENV)/mypy
+	$(VENV)/clang-format --dry-run --Werror $(CXX_SOURCES)
+	$(VENV)/python checks/tidy.py build/native
+	$(VENV)/python checks/dependencies.py
+	bin/workload --check-format
+
+format: development
+	$(VENV)/ruff check --fix-only .
+	$(VENV)/ruff format .
+	$(VENV)/clang-format -i $(CXX_SOURCES)
+	bin/workload --format
+
+clean:
+	rm -rf build dist .venv memgraft/native memgraft-out .pytest_cache .mypy_cache .ruff_cache
+	find . -name __pycache__ -prune -exec rm -rf {} +
+	find workloads/jvm -name target -prune -exec rm -rf {} +

@@ -1,0 +1,38 @@
+"""Runs clang-tidy over every C++ file that a build knows, as many at a time as there are processors."""
+
+import concurrent.futures
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TIDY = Path(sys.executable).parent / "clang-tidy"
+
+
+def tidy(build: Path, source: Path) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    command = [TIDY, "-p", build, "--quiet", source]
+    return source, subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def main() -> int:
+    if len(sys.argv) != 2 or not Path(sys.argv[1], "compile_commands.json").is_file():
+        print(f"tidy.py: {sys.argv[1:]}: expected a build folder with compile_commands.json", file=sys.stderr)
+        return 2
+    build = Path(sys.argv[1])
+    commands = json.loads((build / "compile_commands.json").read_text())
+    sources = sorted({Path(command["directory"], command["file"]).resolve() for command in commands})
+    sources = [source for source in sources if source.is_relative_to(ROOT) and source.suffix == ".cpp"]
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for source, result in pool.map(lambda source: tidy(build, source), sources):
+            if result.returncode != 0:
+                failed += 1
+                print(f"{source.relative_to(ROOT)}:\n{result.stdout}{result.stderr}")
+    print(f"clang-tidy: {len(sources)} files, {failed} with findings")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,179 @@
+// The way in: HotSpot loads this library for -agentpath and calls Agent_OnLoad before its heap exists. Start here.
+#include <jvmti.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "graft_zeroing.h"
+#include "joints.h"
+#include "options.h"
+#include "patch.h"
+#include "refusal.h"
+#include "stock.h"
+#include "summary.h"
+
+namespace memgraft::hotspot {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+const Needs* const kAllNeeds[] = {&kZeroingNeeds};
+
+// What lives from Agent_OnLoad to the end of the JVM.
+struct Agent {
+  std::string option_text;
+  Options options;
+  Stock stock;
+  std::optional<SummaryFile> summary;
+  Clock::time_point started;
+};
+
+std::unique_ptr<Agent>& loaded_agent() {
+  static std::unique_ptr<Agent> agent;
+  return agent;
+}
+
+std::string system_property(jvmtiEnv* jvmti, const char* name) {
+  char* value = nullptr;
+  if (jvmti->GetSystemProperty(name, &value) != JVMTI_ERROR_NONE || value == nullptr) {
+    return "";
+  }
+  std::string copy(value);
+  // JVM TI strings are given back to the JVM (JVM TI specification, "Deallocate"), as bytes.
+  (void)jvmti->Deallocate(reinterpret_cast<unsigned char*>(value));
+  return copy;
+}
+
+Identity identify(jvmtiEnv* jvmti) {
+  Identity identity{.version = system_property(jvmti, "java.vm.version"),
+                    .vendor = system_property(jvmti, "java.vm.vendor"),
+                    .name = system_property(jvmti, "java.vm.name")};
+  // "17", but "1.8" for JDK 8.
+  std::string feature = system_property(jvmti, "java.vm.specification.version");
+  if (feature.starts_with("1.")) {
+    feature.erase(0, 2);
+  }
+  (void)std::from_chars(feature.data(), feature.data() + feature.size(), identity.feature);
+  return identity;
+}
+
+void JNICALL on_vm_death(jvmtiEnv* jvmti, JNIEnv* /*jni*/) {
+  const Agent& agent = *loaded_agent();
+  if (!agent.summary) {
+    return;
+  }
+  try {
+    const std::chrono::duration<double> wall = Clock::now() - agent.started;
+    agent.summary->write(
+        summarise_ended(agent.options, agent.stock, system_property(jvmti, "sun.java.command"), wall.count()));
+  } catch (const std::exception& error) {
+    (void)std::fprintf(stderr, "memgraft: no summary: %s\n", error.what());
+  }
+}
+
+void watch_for_death(jvmtiEnv* jvmti) {
+  jvmtiEventCallbacks callbacks{};
+  callbacks.VMDeath = on_vm_death;
+  if (jvmti->SetEventCallbacks(&callbacks, sizeof callbacks) != JVMTI_ERROR_NONE ||
+      jvmti->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, nullptr) != JVMTI_ERROR_NONE) {
+    throw Refusal("no graft can join this JVM",
+                  {.looked_for = "the JVM TI event VMDeath",
+                   .found = "a JVM that does not send it",
+                   .advice = "use a HotSpot JVM"},
+                  kExitCannotTakeGraft);
+  }
+}
+
+// Ends the process before anything of the program ran. Not by returning an error to the JVM, which would bury the
+// one line that matters under its own and always exit with 1.
+[[noreturn]] void leave(int exit_code) {
+  (void)std::fflush(nullptr);
+  _exit(exit_code);
+}
+
+[[noreturn]] void refuse(const Refusal& refusal, const Options& options, const Identity& identity) {
+  // The command line reads the refusal from its folder and prints it once, however many JVMs refuse.
+  if (!options.summary_folder ||
+      !SummaryFile(*options.summary_folder, "jvm").write(summarise_refusal(refusal, identity))) {
+    (void)std::fprintf(stderr, "memgraft: %s\n", refusal.what());
+  }
+  leave(refusal.exit_code());
+}
+
+void graft(Agent& agent) {
+  Patch patch;
+  if (agent.options.zeroing) {
+    install_zeroing(*agent.options.zeroing, find_joints(kZeroingNeeds, agent.stock), patch);
+  }
+  patch.keep();
+}
+
+void load(JavaVM* vm, jvmtiEnv* jvmti, const std::string& option_text) {
+  Options options;
+  Identity identity;
+  try {
+    identity = identify(jvmti);
+    options = parse_options(option_text);
+    // The invocation interface's functions are libjvm's own, so their address tells which file that is.
+    auto agent = std::make_unique<Agent>(
+        Agent{.option_text = option_text,
+              .options = options,
+              .stock = Stock(identity, reinterpret_cast<const void*>(vm->functions->GetEnv), kAllNeeds),
+              .summary = std::nullopt,
+              .started = Clock::now()});
+    if (options.check) {
+      leave(SummaryFile(*options.summary_folder, "check").write(check_stock(agent->stock)) ? EXIT_SUCCESS
+                                                                                            : EXIT_FAILURE);
+    }
+    watch_for_death(jvmti);
+    graft(*agent);
+    if (options.summary_folder) {
+      agent->summary.emplace(*options.summary_folder, "jvm");
+      agent->summary->write(summarise_running(options, agent->stock));
+    }
+    loaded_agent() = std::move(agent);
+  } catch (const Refusal& refusal) {
+    refuse(refusal, options, identity);
+  } catch (const std::exception& error) {
+    refuse(Refusal("no graft can join this process",
+                   {.looked_for = "a way to join it", .found = error.what(), .advice = "report this"},
+                   kExitCannotTakeGraft),
+           options, identity);
+  }
+}
+
+}  // namespace
+
+}  // namespace memgraft::hotspot
+
+// The name and the signature are JVM TI's ("Agent Start-Up"). No Agent_OnAttach: a joint must be in place before the
+// first TLAB, so the agent cannot be attached to a running JVM.
+extern "C" JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM* vm, char* options, void* /*reserved*/) {
+  using namespace memgraft::hotspot;
+  const std::string option_text = options == nullptr ? "" : options;
+  if (const auto& agent = loaded_agent()) {
+    // Both JAVA_TOOL_OPTIONS and JDK_JAVA_OPTIONS may name the agent; once is enough, but not two different ways.
+    if (agent->option_text == option_text) {
+      return JNI_OK;
+    }
+    (void)std::fprintf(stderr, "memgraft: the agent is loaded twice, with '%s' and with '%s'; name it once\n",
+                       agent->option_text.c_str(), option_text.c_str());
+    leave(kExitWrongUsage);
+  }
+  void* jvmti = nullptr;
+  if (vm->GetEnv(&jvmti, JVMTI_VERSION_1_2) != JNI_OK) {
+    (void)std::fprintf(stderr, "memgraft: this JVM has no JVM TI; use a HotSpot JVM\n");
+    leave(kExitCannotTakeGraft);
+  }
+  load(vm, static_cast<jvmtiEnv*>(jvmti), option_text);
+  return JNI_OK;
+}

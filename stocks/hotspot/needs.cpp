@@ -1,0 +1,44 @@
+#include "needs.h"
+
+namespace memgraft::hotspot {
+
+namespace {
+
+std::string length_prefixed(std::string_view name) { return std::to_string(name.size()) + std::string(name); }
+
+}  // namespace
+
+std::string mangled_method(std::string_view class_name, std::string_view method, std::string_view arguments) {
+  return "_ZN" + length_prefixed(class_name) + length_prefixed(method) + "E" + std::string(arguments);
+}
+
+std::string mangled_vtable(std::string_view class_name) { return "_ZTV" + length_prefixed(class_name); }
+
+NeededNames needed_names(std::span<const Needs* const> all_needs) {
+  NeededNames names;
+  for (const CollectorClasses& collector : kCollectors) {
+    names.symbols.emplace_back(collector.flag);
+    names.symbols.push_back(mangled_vtable(collector.heap_classes.front()));
+  }
+  for (const Needs* needs : all_needs) {
+    for (const FlagNeed& flag : needs->flags) {
+      names.symbols.emplace_back(flag.name);
+    }
+    for (const SlotNeed& slot : needs->slots) {
+      for (const CollectorClasses& collector : kCollectors) {
+        for (const std::string_view heap_class : collector.heap_classes) {
+          if (!heap_class.empty()) {
+            names.symbols.push_back(mangled_method(heap_class, slot.method, slot.arguments));
+          }
+        }
+      }
+    }
+    for (const ImportNeed& import : needs->imports) {
+      names.imports.emplace_back(import.function);
+      names.symbols.insert(names.symbols.end(), import.called_by.begin(), import.called_by.end());
+    }
+  }
+  return names;
+}
+
+}  // namespace memgraft::hotspot

@@ -1,0 +1,177 @@
+#include "summary.h"
+
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <system_error>
+#include <vector>
+
+#include "graft_zeroing.h"
+#include "joints.h"
+
+namespace memgraft::hotspot {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kSchema = 1;
+
+Json describe_identity(const Identity& identity) {
+  return {{"version", identity.version},
+          {"feature", identity.feature},
+          {"vendor", identity.vendor},
+          {"name", identity.name}};
+}
+
+Json summary(const char* state, Json jvm) {
+  return {{"schema", kSchema},
+          {"kind", "jvm-summary"},
+          {"state", state},
+          {"pid", getpid()},
+          {"jvm", std::move(jvm)}};
+}
+
+double seconds_of(const timeval& time) {
+  constexpr double kSecondsPerMicrosecond = 1e-6;
+  return static_cast<double>(time.tv_sec) + (static_cast<double>(time.tv_usec) * kSecondsPerMicrosecond);
+}
+
+void add_cpu_time(Json& json) {
+  rusage usage{};
+  // Cannot fail for RUSAGE_SELF (getrusage(2)).
+  (void)getrusage(RUSAGE_SELF, &usage);
+  json["user_seconds"] = seconds_of(usage.ru_utime);
+  json["system_seconds"] = seconds_of(usage.ru_stime);
+}
+
+Json describe_zeroing(ZeroingStrategy strategy) {
+  const ZeroingCounts counts = zeroing_counts();
+  return {{"strategy", name_of(strategy)},
+          {"kernel", counts.kernel},
+          {"tlabs", counts.tlabs},
+          {"missed_tlabs", counts.missed_tlabs},
+          {"bytes", counts.bytes.count()},
+          {"cycles", static_cast<std::uint64_t>(counts.cycles)},
+          {"seconds", counts.seconds}};
+}
+
+Json availability(bool available, const std::string& reason) {
+  return {{"available", available}, {"reason", reason}};
+}
+
+Json check_graft(const Needs& needs, const Stock& stock) {
+  Json by_collector = Json::object();
+  std::string joined;
+  std::string refused;
+  for (const CollectorClasses& collector : kCollectors) {
+    if (!stock.has_collector(collector.collector)) {
+      continue;
+    }
+    const std::string name(collector.name);
+    try {
+      (void)find_joints(needs, stock, collector.collector);
+      by_collector[name] = availability(true, "every joint found");
+      joined += (joined.empty() ? "" : ", ") + name;
+    } catch (const Refusal& refusal) {
+      by_collector[name] = availability(false, refusal.what());
+      // Collectors come in the order of how likely a graft knows them: the first refusal says most.
+      refused = refused.empty() ? refusal.what() : refused;
+    }
+  }
+  Json check = availability(!joined.empty(), joined.empty() ? refused : "joins " + joined);
+  check["collectors"] = std::move(by_collector);
+  return check;
+}
+
+}  // namespace
+
+SummaryFile::SummaryFile(const std::filesystem::path& folder, const std::string& kind) {
+  // The time, because a process in another PID namespace, or after a wrap-around, may have this PID too.
+  const auto started = std::chrono::system_clock::now().time_since_epoch();
+  path_ = folder / (kind + "-" + std::to_string(getpid()) + "-" +
+                    std::to_string(std::chrono::nanoseconds(started).count()) + ".json");
+}
+
+bool SummaryFile::write(const Json& content) const {
+  const std::filesystem::path draft = path_.string() + ".draft";
+  // A program's name and arguments may be no UTF-8; replacing those bytes beats losing the summary.
+  const std::string text = content.dump(2, ' ', false, Json::error_handler_t::replace);
+  std::error_code error;
+  {
+    std::ofstream file(draft, std::ios::binary);
+    file << text << '\n';
+    file.flush();
+    if (!file) {
+      error = std::error_code(errno, std::generic_category());
+    }
+  }
+  if (!error) {
+    std::filesystem::rename(draft, path_, error);
+  }
+  if (error) {
+    std::error_code ignored;
+    std::filesystem::remove(draft, ignored);
+    (void)std::fprintf(stderr, "memgraft: cannot write the summary %s: %s; the program is not affected\n",
+                       path_.c_str(), error.message().c_str());
+  }
+  return !error;
+}
+
+Json describe_jvm(const Stock& stock) {
+  Json jvm = describe_identity(stock.identity());
+  jvm["libjvm"] = stock.libjvm().string();
+  const auto collector = stock.collector();
+  jvm["collector"] = collector ? Json(classes_of(*collector).name) : Json(nullptr);
+  return jvm;
+}
+
+Json check_stock(const Stock& stock) {
+  Json collectors = Json::array();
+  for (const CollectorClasses& collector : kCollectors) {
+    if (stock.has_collector(collector.collector)) {
+      collectors.push_back(collector.name);
+    }
+  }
+  return {{"schema", kSchema},
+          {"kind", "jvm-check"},
+          {"jvm", describe_jvm(stock)},
+          {"collectors", std::move(collectors)},
+          {"grafts", {{kZeroingNeeds.graft, check_graft(kZeroingNeeds, stock)}}}};
+}
+
+Json summarise_running(const Options& options, const Stock& stock) {
+  Json json = summary("running", describe_jvm(stock));
+  if (options.zeroing) {
+    json["grafts"]["zeroing"] = {{"strategy", name_of(*options.zeroing)}, {"kernel", zeroing_counts().kernel}};
+  }
+  return json;
+}
+
+Json summarise_ended(const Options& options, const Stock& stock, const std::string& program, double wall_seconds) {
+  Json json = summary("ended", describe_jvm(stock));
+  json["program"] = program;
+  json["wall_seconds"] = wall_seconds;
+  add_cpu_time(json);
+  if (options.zeroing) {
+    json["grafts"]["zeroing"] = describe_zeroing(*options.zeroing);
+  }
+  return json;
+}
+
+Json summarise_refusal(const Refusal& refusal, const Identity& identity) {
+  Json json = summary("refused", describe_identity(identity));
+  json["refusal"] = {{"message", refusal.what()},
+                     {"looked_for", refusal.reason().looked_for},
+                     {"found", refusal.reason().found},
+                     {"advice", refusal.reason().advice},
+                     {"exit_code", refusal.exit_code()}};
+  return json;
+}
+
+}  // namespace memgraft::hotspot

@@ -1,0 +1,39 @@
+// What the agent writes for the command line to read: docs/formats.md, sections 2 and 3.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "options.h"
+#include "refusal.h"
+#include "stock.h"
+
+namespace memgraft::hotspot {
+
+// A file in the summary folder that belongs to this process. Every write replaces the whole file at once.
+class SummaryFile {
+ public:
+  // `kind` is the first part of the file name: "jvm" or "check".
+  SummaryFile(const std::filesystem::path& folder, const std::string& kind);
+
+  // Returns false, after one line on standard error, when the file could not be written (a full disk, say): that
+  // must not stop the program.
+  bool write(const nlohmann::ordered_json& content) const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+nlohmann::ordered_json describe_jvm(const Stock& stock);
+
+// The joints of every graft, with every collector of this JVM.
+nlohmann::ordered_json check_stock(const Stock& stock);
+
+// The summary of a JVM that takes the options' graft. `program` is empty while it is not known.
+nlohmann::ordered_json summarise_running(const Options& options, const Stock& stock);
+nlohmann::ordered_json summarise_ended(const Options& options, const Stock& stock, const std::string& program,
+                                       double wall_seconds);
+nlohmann::ordered_json summarise_refusal(const Refusal& refusal, const Identity& identity);
+
+}  // namespace memgraft::hotspot

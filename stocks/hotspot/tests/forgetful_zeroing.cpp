@@ -1,0 +1,19 @@
+// Zeroing that zeroes nothing: an agent built with it shows whether a workload would notice.
+#include <cstddef>
+
+#include "memgraft/zeroing.h"
+
+namespace {
+
+void forget(void* /*memory*/, std::size_t /*bytes*/) {}
+
+constexpr memgraft_zero_kernel kForgetful{.name = "forgetful",
+                                          .description = "zeroes nothing",
+                                          .stores = MEMGRAFT_ZERO_ORDINARY,
+                                          .width = 0,
+                                          .available = true,
+                                          .zero = forget};
+
+}  // namespace
+
+const memgraft_zero_kernel* memgraft_zero_chosen(enum memgraft_zero_stores /*stores*/) { return &kForgetful; }

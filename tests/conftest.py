@@ -1,0 +1,101 @@
+"""What the end-to-end tests run on: this checkout's agent and workloads, and every JVM that setup/jdks fetched."""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+AGENT = ROOT / "memgraft/native/libmemgraft_hotspot.so"
+FORGETFUL_AGENT = ROOT / "build/native/stocks/hotspot/tests/libmemgraft_forgetful.so"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "memgraft/jdks"
+
+# Under these HotSpot walks and checks its whole heap before and after every collection.
+VERIFY_HEAP = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+VerifyBeforeGC", "-XX:+VerifyAfterGC"]
+
+
+@dataclass(frozen=True)
+class Jdk:
+    """A Java home."""
+
+    home: Path
+
+    @property
+    def java(self) -> Path:
+        return self.home / "bin/java"
+
+    @property
+    def libjvm(self) -> Path:
+        return self.home / "lib/server/libjvm.so"
+
+
+def system_jdk() -> Jdk:
+    """The JDK that java on the PATH belongs to: the distribution's."""
+    found = subprocess.run(["bash", "-c", 'readlink -f "$(command -v javac)"'], capture_output=True, text=True, check=True)
+    return Jdk(Path(found.stdout.strip()).parent.parent)
+
+
+def fetched_jdk(version: str) -> Jdk:
+    homes = sorted(CACHE.glob(f"temurin-{version}.*"))
+    if not homes:
+        pytest.skip(f"no Temurin {version} in {CACHE}: setup/jdks could not fetch it")
+    return Jdk(homes[-1])
+
+
+@pytest.fixture(params=["distribution", "17", "21", "25"])
+def jdk(request: pytest.FixtureRequest) -> Jdk:
+    """Each JVM that the grafts must join."""
+    return system_jdk() if request.param == "distribution" else fetched_jdk(request.param)
+
+
+@pytest.fixture(scope="session")
+def distribution_jdk() -> Jdk:
+    return system_jdk()
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The class path of tests/programs, compiled."""
+    classes = tmp_path_factory.mktemp("classes")
+    sources = sorted((ROOT / "tests/programs").glob("*.java"))
+    subprocess.run(["javac", "--release", "17", "-Xlint:all", "-Werror", "-d", classes, *sources], check=True)
+    return classes
+
+
+def clean_environment(**changes: str) -> dict[str, str]:
+    """This process's environment without any JVM options of the person who runs the tests."""
+    environment = {k: v for k, v in os.environ.items() if k not in {"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"}}
+    return environment | changes
+
+
+def run(command: list[str | Path], **changes: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(word) for word in command],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        env=clean_environment(**changes),
+    )
+
+
+def memgraft(*arguments: str | Path, **changes: str) -> subprocess.CompletedProcess[str]:
+    return run([ROOT / "bin/memgraft", *arguments], **changes)
+
+
+def agent_options(folder: Path, options: str, agent: Path = AGENT) -> list[str]:
+    return ["-XX:+ZeroTLAB", f"-agentpath:{agent}={options},summary={folder}"]
+
+
+@pytest.fixture
+def read_summaries(tmp_path: Path) -> Callable[[], list[dict]]:
+    """Reads what agents with summary=tmp_path wrote."""
+
+    def read() -> list[dict]:
+        return [json.loads(file.read_text()) for file in sorted(tmp_path.glob("jvm-*.json"))]
+
+    return read

@@ -1,0 +1,251 @@
+"""The agent in real JVMs: the heap stays right, the graft does its work, and what cannot be joined is refused."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import AGENT, FORGETFUL_AGENT, ROOT, VERIFY_HEAP, Jdk, agent_options, clean_environment, fetched_jdk, run
+
+COLLECTORS = ["Serial", "Parallel", "G1"]
+STRATEGIES = ["bulk", "non-temporal"]
+Summaries = Callable[[], list[dict]]
+
+
+def churn(jdk: Jdk, options: list[str], *, threads: int = 3, iterations: int = 2) -> list[str | Path]:
+    """The allocation storm that checks every fresh array and object for zeroes."""
+    jvm = [f"--jvm={option}" for option in options]
+    return [
+        *["env", f"JAVA_HOME={jdk.home}", ROOT / "bin/workload", "churn", *jvm],
+        *["--size", "small", "--threads", str(threads), "--iterations", str(iterations)],
+    ]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("collector", COLLECTORS)
+def test_heap_is_right_under_verification(
+    jdk: Jdk, collector: str, strategy: str, tmp_path: Path, read_summaries: Summaries
+) -> None:
+    options = [f"-XX:+Use{collector}GC", *VERIFY_HEAP, *agent_options(tmp_path, f"zeroing={strategy}")]
+    result = run(churn(jdk, options))
+    assert result.returncode == 0, result.stderr
+    [summary] = read_summaries()
+    assert summary["state"] == "ended"
+    assert summary["jvm"]["collector"] == collector
+    zeroing = summary["grafts"]["zeroing"]
+    assert zeroing["strategy"] == strategy
+    assert zeroing["tlabs"] > 0
+    assert zeroing["missed_tlabs"] == 0
+    assert zeroing["bytes"] > 1_000_000
+    assert zeroing["cycles"] > 0
+    assert 0 < zeroing["seconds"] <= summary["user_seconds"] + summary["system_seconds"]
+
+
+def test_small_fixed_tlabs_and_many_threads(jdk: Jdk, tmp_path: Path, read_summaries: Summaries) -> None:
+    sizes = ["-XX:TLABSize=16k", "-XX:MinTLABSize=2k", "-XX:-ResizeTLAB"]
+    options = ["-XX:+UseParallelGC", *sizes, *VERIFY_HEAP, *agent_options(tmp_path, "zeroing=non-temporal")]
+    result = run(churn(jdk, options, threads=16, iterations=1))
+    assert result.returncode == 0, result.stderr
+    zeroing = read_summaries()[0]["grafts"]["zeroing"]
+    assert zeroing["tlabs"] > 1000
+    assert zeroing["missed_tlabs"] == 0
+
+
+def test_churn_notices_a_graft_that_zeroes_nothing(distribution_jdk: Jdk, tmp_path: Path) -> None:
+    if not FORGETFUL_AGENT.exists():
+        pytest.skip(f"{FORGETFUL_AGENT} is not built: make native")
+    options = ["-XX:+UseParallelGC", *agent_options(tmp_path, "zeroing=bulk", FORGETFUL_AGENT), "-XX:-CreateCoredumpOnCrash"]
+    result = run(churn(distribution_jdk, options))
+    assert result.returncode != 0
+    # Either churn finds the dirt first, or the JVM trips over it.
+    assert "zero" in result.stderr or "fatal error" in result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("collector", COLLECTORS)
+def test_histogram_and_heap_dump_in_mid_run(
+    jdk: Jdk, collector: str, tmp_path: Path, read_summaries: Summaries, programs: Path
+) -> None:
+    options = [f"-XX:+Use{collector}GC", "-Xmx256m", *VERIFY_HEAP, *agent_options(tmp_path, "zeroing=non-temporal")]
+    command = [jdk.java, *options, "-cp", programs, "AllocateUntilTold"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=clean_environment())
+    assert process.stdin and process.stdout
+    try:
+        assert process.stdout.readline() == "allocating\n"
+        jmap = jdk.home / "bin/jmap"
+        for _ in range(3):
+            histogram = run([jmap, "-histo", str(process.pid)])
+            assert histogram.returncode == 0, histogram.stderr
+            assert "AllocateUntilTold$Node" in histogram.stdout
+        dump = tmp_path / "heap.hprof"
+        dumped = run([jmap, f"-dump:live,format=b,file={dump}", str(process.pid)])
+        assert dumped.returncode == 0, dumped.stderr
+        assert dump.read_bytes()[:12] == b"JAVA PROFILE"
+        output, _ = process.communicate("stop\n", timeout=120)
+    finally:
+        process.kill()
+    assert process.returncode == 0
+    assert output == "every node intact\n"
+    assert read_summaries()[0]["grafts"]["zeroing"]["missed_tlabs"] == 0
+
+
+def refused(jdk: Jdk, options: list[str], tmp_path: Path, programs: Path, *, strategy: str = "bulk") -> str:
+    """Starts a program that must not start; the refusal, which is one line, is returned."""
+    command = [jdk.java, *options, "-XX:+ZeroTLAB", f"-agentpath:{AGENT}=zeroing={strategy}", "-cp", programs, "ShowJoints"]
+    result = run(command)
+    assert result.returncode == 3, result.stderr
+    assert result.stdout == ""
+    lines = result.stderr.splitlines()
+    assert len(lines) == 1, result.stderr
+    assert lines[0].startswith("memgraft: ")
+    for part in ("looked for ", "; found "):
+        assert part in lines[0]
+    return lines[0]
+
+
+@pytest.mark.parametrize(("flag", "name"), [("UseZGC", "Z"), ("UseShenandoahGC", "Shenandoah")])
+def test_other_collectors_are_refused(jdk: Jdk, flag: str, name: str, tmp_path: Path, programs: Path) -> None:
+    line = refused(jdk, [f"-XX:+{flag}"], tmp_path, programs)
+    assert f"found the {name} collector" in line
+    assert "Serial, Parallel or G1" in line
+
+
+def test_other_jdk_versions_are_refused(tmp_path: Path, programs: Path) -> None:
+    line = refused(fetched_jdk("11"), [], tmp_path, programs)
+    assert "looked for JDK 17, 21 or 25; found JDK 11" in line
+
+
+def copy_with_libjvm(jdk: Jdk, home: Path, *objcopy: str) -> Jdk:
+    """A copy of a JDK, by links but for its launcher and a libjvm that binutils' objcopy changes."""
+    if shutil.which("objcopy") is None:
+        pytest.skip("objcopy is missing: setup/packages test installs binutils")
+    for folder in ("bin", "lib/server"):
+        (home / folder).mkdir(parents=True)
+    # The launcher finds its home from where its own file really lies, so it must be copied.
+    shutil.copy(jdk.java.resolve(), home / "bin/java")
+    for entry in (jdk.home / "lib").iterdir():
+        if entry.name == "libjli.so":
+            shutil.copy(entry.resolve(), home / "lib" / entry.name)
+        elif entry.name != "server":
+            (home / "lib" / entry.name).symlink_to(entry.resolve())
+    for entry in (jdk.home / "lib/server").iterdir():
+        if entry.name != "libjvm.so":
+            (home / "lib/server" / entry.name).symlink_to(entry.resolve())
+    (home / "conf").symlink_to((jdk.home / "conf").resolve())
+    subprocess.run(["objcopy", *objcopy, jdk.libjvm, home / "lib/server/libjvm.so"], check=True)
+    return Jdk(home)
+
+
+def test_a_stripped_libjvm_is_refused(jdk: Jdk, tmp_path: Path, programs: Path) -> None:
+    line = refused(copy_with_libjvm(jdk, tmp_path / "stripped", "--strip-unneeded"), [], tmp_path, programs)
+    assert "found a stripped libjvm.so" in line
+    assert "Temurin" in line
+
+
+@pytest.mark.parametrize(
+    ("symbol", "looked_for"),
+    [
+        ("_ZTV20ParallelScavengeHeap", "the Parallel collector"),
+        ("_ZN20ParallelScavengeHeap17allocate_new_tlabEmmPm", "the slot of _ZTV20ParallelScavengeHeap"),
+        ("ZeroTLAB", "the flag ZeroTLAB"),
+    ],
+)
+def test_a_libjvm_without_a_joint_is_refused(
+    symbol: str, looked_for: str, distribution_jdk: Jdk, tmp_path: Path, programs: Path
+) -> None:
+    other = copy_with_libjvm(distribution_jdk, tmp_path / "other", f"--redefine-sym={symbol}={symbol}Renamed")
+    line = refused(other, ["-XX:+UseParallelGC"], tmp_path, programs)
+    assert f"looked for {looked_for}" in line
+
+
+def test_flags_that_contradict_the_graft_are_refused(jdk: Jdk, tmp_path: Path, programs: Path) -> None:
+    command = [jdk.java, f"-agentpath:{AGENT}=zeroing=bulk", "-XX:-ZeroTLAB", "-cp", programs, "ShowJoints"]
+    result = run(command)
+    assert (result.returncode, result.stdout) == (3, "")
+    assert "looked for -XX:+ZeroTLAB; found -XX:-ZeroTLAB" in result.stderr
+
+
+@pytest.mark.parametrize("options", ["", "zeroing=bukl", "zeroing", "summary=/no/such/folder,zeroing=bulk", "chekc"])
+def test_wrong_agent_options_are_wrong_usage(options: str, distribution_jdk: Jdk, programs: Path) -> None:
+    command = [distribution_jdk.java, "-XX:+ZeroTLAB", f"-agentpath:{AGENT}={options}", "-cp", programs, "ShowJoints"]
+    result = run(command)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith("memgraft: wrong agent option")
+    assert result.stderr.count("\n") == 1
+
+
+def test_named_twice_it_loads_once(distribution_jdk: Jdk, tmp_path: Path, programs: Path, read_summaries: Summaries) -> None:
+    options = " ".join(agent_options(tmp_path, "zeroing=bulk"))
+    command = [distribution_jdk.java, "-cp", programs, "ShowJoints", "twice"]
+    result = run(command, JAVA_TOOL_OPTIONS=options, JDK_JAVA_OPTIONS=options)
+    assert result.returncode == 0, result.stderr
+    assert "started twice" in result.stdout
+    assert len(read_summaries()) == 1
+    other = options.replace("bulk", "non-temporal")
+    result = run(command, JAVA_TOOL_OPTIONS=options, JDK_JAVA_OPTIONS=other)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "loaded twice" in result.stderr
+
+
+def test_a_killed_jvm_leaves_its_first_summary(
+    distribution_jdk: Jdk, tmp_path: Path, programs: Path, read_summaries: Summaries
+) -> None:
+    command = [distribution_jdk.java, *agent_options(tmp_path, "zeroing=bulk"), "-cp", programs, "AllocateUntilTold"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=clean_environment())
+    assert process.stdout and process.stdout.readline() == "allocating\n"
+    process.kill()
+    assert process.wait() == -signal.SIGKILL
+    [summary] = read_summaries()
+    assert summary["state"] == "running"
+    assert summary["grafts"]["zeroing"]["strategy"] == "bulk"
+
+
+def test_a_summary_that_cannot_be_written_does_not_hurt_the_program(
+    distribution_jdk: Jdk, tmp_path: Path, programs: Path
+) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    command = [distribution_jdk.java, *agent_options(folder, "zeroing=bulk"), "-cp", programs, "AllocateUntilTold"]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean_environment()
+    )
+    assert process.stdout and process.stdout.readline() == "allocating\n"
+    shutil.rmtree(folder)
+    output, errors = process.communicate("stop\n", timeout=120)
+    assert process.returncode == 0
+    assert output == "every node intact\n"
+    assert errors.startswith("memgraft: cannot write the summary")
+    assert errors.count("\n") == 1
+
+
+def test_class_data_sharing_stays_on(jdk: Jdk, tmp_path: Path, programs: Path) -> None:
+    # Made here, because the fetched runtimes carry no archive of their own. -Xshare:on fails where it cannot be used.
+    archive = f"-XX:SharedArchiveFile={tmp_path / 'classes.jsa'}"
+    dumped = run([jdk.java, archive, "-Xshare:dump"])
+    assert dumped.returncode == 0, dumped.stdout + dumped.stderr
+    options = [archive, "-Xshare:on", *agent_options(tmp_path, "zeroing=bulk")]
+    result = run([jdk.java, *options, "-cp", programs, "ShowJoints"])
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_check_finds_every_collector_of_this_jvm(jdk: Jdk, tmp_path: Path) -> None:
+    result = run([jdk.java, "-XX:+ZeroTLAB", f"-agentpath:{AGENT}=check,summary={tmp_path}", "-version"])
+    assert (result.returncode, result.stderr) == (0, "")
+    [file] = tmp_path.glob("check-*.json")
+    check = json.loads(file.read_text())
+    zeroing = check["grafts"]["zeroing"]
+    assert zeroing["available"] is True
+    joined = {name for name, collector in zeroing["collectors"].items() if collector["available"]}
+    assert joined == set(COLLECTORS)
+    assert set(check["collectors"]) == set(zeroing["collectors"])
+    assert not zeroing["collectors"]["Z"]["available"]
+
+
+def test_nothing_is_left_behind_in_the_temporary_folder(distribution_jdk: Jdk, tmp_path: Path, programs: Path) -> None:
+    before = set(os.listdir(tmp_path))
+    run([distribution_jdk.java, *agent_options(tmp_path, "zeroing=bulk"), "-cp", programs, "ShowJoints"])
+    left = {name for name in set(os.listdir(tmp_path)) - before if not name.startswith("jvm-")}
+    assert left == set()

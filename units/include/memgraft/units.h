@@ -1,0 +1,39 @@
+// Quantities with units as types: a count of heap words cannot be passed where bytes are meant.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+
+namespace memgraft {
+
+// A number of Tag's unit. Only what makes sense for every unit is here: order, sum, difference.
+template <typename Tag>
+class Quantity {
+ public:
+  constexpr Quantity() = default;
+  constexpr explicit Quantity(std::uint64_t count) : count_(count) {}
+
+  [[nodiscard]] constexpr std::uint64_t count() const { return count_; }
+
+  friend constexpr auto operator<=>(Quantity, Quantity) = default;
+  friend constexpr Quantity operator+(Quantity a, Quantity b) { return Quantity(a.count_ + b.count_); }
+  friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity(a.count_ - b.count_); }
+
+ private:
+  std::uint64_t count_ = 0;
+};
+
+using Bytes = Quantity<struct BytesTag>;
+// HotSpot's HeapWord: the unit in which it sizes objects and TLABs. 8 bytes on every 64-bit JVM.
+using Words = Quantity<struct WordsTag>;
+// Ticks of the time-stamp counter, which on CPUs with `constant_tsc` runs at one rate whatever the core clock
+// does (Intel SDM vol. 3B, section 18.17).
+using Cycles = Quantity<struct CyclesTag>;
+using Nanoseconds = Quantity<struct NanosecondsTag>;
+
+inline constexpr std::uint64_t kBytesPerWord = 8;
+
+constexpr Bytes to_bytes(Words words) { return Bytes(words.count() * kBytesPerWord); }
+
+}  // namespace memgraft
