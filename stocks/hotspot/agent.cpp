@@ -1,7 +1,9 @@
-// The way in: HotSpot loads this library for -agentpath and calls Agent_OnLoad before its heap exists. Start here.
+// The way in: HotSpot loads this library for -agentpath and calls Agent_OnLoad before its heap exists. Start
+// here.
 #include <jvmti.h>
 #include <unistd.h>
 
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
@@ -26,7 +28,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-const Needs* const kAllNeeds[] = {&kZeroingNeeds};
+constexpr std::array<const Needs*, 1> kAllNeeds{&kZeroingNeeds};
 
 // What lives from Agent_OnLoad to the end of the JVM.
 struct Agent {
@@ -73,8 +75,8 @@ void JNICALL on_vm_death(jvmtiEnv* jvmti, JNIEnv* /*jni*/) {
   }
   try {
     const std::chrono::duration<double> wall = Clock::now() - agent.started;
-    agent.summary->write(
-        summarise_ended(agent.options, agent.stock, system_property(jvmti, "sun.java.command"), wall.count()));
+    (void)agent.summary->write(summarise_ended(agent.options, agent.stock,
+                                               system_property(jvmti, "sun.java.command"), wall.count()));
   } catch (const std::exception& error) {
     (void)std::fprintf(stderr, "memgraft: no summary: %s\n", error.what());
   }
@@ -93,8 +95,8 @@ void watch_for_death(jvmtiEnv* jvmti) {
   }
 }
 
-// Ends the process before anything of the program ran. Not by returning an error to the JVM, which would bury the
-// one line that matters under its own and always exit with 1.
+// Ends the process before anything of the program ran. Not by returning an error to the JVM, which would bury
+// the one line that matters under its own and always exit with 1.
 [[noreturn]] void leave(int exit_code) {
   (void)std::fflush(nullptr);
   _exit(exit_code);
@@ -131,14 +133,14 @@ void load(JavaVM* vm, jvmtiEnv* jvmti, const std::string& option_text) {
               .summary = std::nullopt,
               .started = Clock::now()});
     if (options.check) {
-      leave(SummaryFile(*options.summary_folder, "check").write(check_stock(agent->stock)) ? EXIT_SUCCESS
-                                                                                            : EXIT_FAILURE);
+      const SummaryFile file(options.summary_folder.value(), "check");
+      leave(file.write(check_stock(agent->stock)) ? EXIT_SUCCESS : EXIT_FAILURE);
     }
     watch_for_death(jvmti);
     graft(*agent);
     if (options.summary_folder) {
-      agent->summary.emplace(*options.summary_folder, "jvm");
-      agent->summary->write(summarise_running(options, agent->stock));
+      const SummaryFile& summary = agent->summary.emplace(options.summary_folder.value(), "jvm");
+      (void)summary.write(summarise_running(options, agent->stock));
     }
     loaded_agent() = std::move(agent);
   } catch (const Refusal& refusal) {
@@ -155,13 +157,15 @@ void load(JavaVM* vm, jvmtiEnv* jvmti, const std::string& option_text) {
 
 }  // namespace memgraft::hotspot
 
-// The name and the signature are JVM TI's ("Agent Start-Up"). No Agent_OnAttach: a joint must be in place before the
-// first TLAB, so the agent cannot be attached to a running JVM.
+// The name and the signature are JVM TI's ("Agent Start-Up"). No Agent_OnAttach: a joint must be in place
+// before the first TLAB, so the agent cannot be attached to a running JVM.
+// NOLINTNEXTLINE(readability-non-const-parameter): the type is JVM TI's.
 extern "C" JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM* vm, char* options, void* /*reserved*/) {
   using namespace memgraft::hotspot;
   const std::string option_text = options == nullptr ? "" : options;
   if (const auto& agent = loaded_agent()) {
-    // Both JAVA_TOOL_OPTIONS and JDK_JAVA_OPTIONS may name the agent; once is enough, but not two different ways.
+    // Both JAVA_TOOL_OPTIONS and JDK_JAVA_OPTIONS may name the agent; once is enough, but not two different
+    // ways.
     if (agent->option_text == option_text) {
       return JNI_OK;
     }

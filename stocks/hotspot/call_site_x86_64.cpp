@@ -1,5 +1,5 @@
-// Encodings: Intel SDM vol. 2A, CALL and JMP. The scan may begin in the middle of an instruction, but a false hit
-// would need four bytes that happen to be the displacement to exactly this import.
+// Encodings: Intel SDM vol. 2A, CALL and JMP. The scan may begin in the middle of an instruction, but a false
+// hit would need four bytes that happen to be the displacement to exactly this import.
 #include <algorithm>
 #include <array>
 #include <cstring>

@@ -17,8 +17,8 @@ namespace {
 
 class FileDescriptor {
  public:
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): open is variadic in POSIX.
-  explicit FileDescriptor(const std::filesystem::path& file) : fd_(::open(file.c_str(), O_RDONLY | O_CLOEXEC)) {
+  explicit FileDescriptor(const std::filesystem::path& file)
+      : fd_(::open(file.c_str(), O_RDONLY | O_CLOEXEC)) {
     if (fd_ < 0) {
       throw std::system_error(errno, std::generic_category(), "cannot open " + file.string());
     }

@@ -19,8 +19,8 @@ struct Symbol {
   std::uint64_t size_bytes = 0;
 };
 
-// What libelf (elfutils) reads from one shared library. libelf, because it maps the file instead of copying its
-// 20 MB, and because it is what perf and gdb's neighbours read ELF with.
+// What libelf (elfutils) reads from one shared library. libelf, because it maps the file instead of copying
+// its 20 MB, and because it is what perf and gdb's neighbours read ELF with.
 class ElfImage {
  public:
   // Reads the addresses of `names` from the full symbol table and all imports of `imports`. Throws

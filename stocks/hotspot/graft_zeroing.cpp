@@ -14,9 +14,9 @@
 //     mem = heap->allocate_new_tlab(min_words, requested_words, &actual_words);    // virtual
 //     if (ZeroTLAB) Copy::zero_to_words(mem, actual_words);                        // compiled into memset
 //
-// and compiled and interpreted code then leaves out its own zeroing of objects. So both calls are replaced: the
-// first remembers, per thread, what was handed out, and the second recognises exactly that memory. Every other
-// memset of libjvm goes on to the original one.
+// and compiled and interpreted code then leaves out its own zeroing of objects. So both calls are replaced:
+// the first remembers, per thread, what was handed out, and the second recognises exactly that memory. Every
+// other memset of libjvm goes on to the original one.
 
 namespace memgraft::hotspot {
 
@@ -43,8 +43,9 @@ using AllocateNewTlab = void* (*)(void* heap, std::size_t min_words, std::size_t
                                   std::size_t* actual_words);
 using Memset = void* (*)(void* destination, int value, std::size_t bytes);
 
-// One cache line (64 bytes on x86-64; two because of the adjacent-line prefetcher, Intel Optimization Reference
-// Manual, section 2.5.5.4), so that threads counting refills do not share one with what every thread reads.
+// One cache line (64 bytes on x86-64; two because of the adjacent-line prefetcher, Intel Optimization
+// Reference Manual, section 2.5.5.4), so that threads counting refills do not share one with what every
+// thread reads.
 constexpr std::size_t kDestructiveBytes = 128;
 
 struct Zeroing {
@@ -71,9 +72,9 @@ struct FreshTlab {
   void* start = nullptr;
   std::size_t bytes = 0;
 };
-// initial-exec: found by one load, without the allocation that other models may do at a thread's first access,
-// which would not be safe here (libjvm calls memset within signal handlers too). Its 16 bytes come out of the
-// reserve that glibc keeps for libraries loaded late (rtld.optional_static_tls, glibc manual).
+// initial-exec: found by one load, without the allocation that other models may do at a thread's first
+// access, which would not be safe here (libjvm calls memset within signal handlers too). Its 16 bytes come
+// out of the reserve that glibc keeps for libraries loaded late (rtld.optional_static_tls, glibc manual).
 [[gnu::tls_model("initial-exec")]] constinit thread_local FreshTlab fresh_tlab;
 
 void count(std::atomic<std::uint64_t>& counter, std::uint64_t value) {
@@ -84,8 +85,8 @@ void count(std::atomic<std::uint64_t>& counter, std::uint64_t value) {
 void* grafted_allocate_new_tlab(void* heap, std::size_t min_words, std::size_t requested_words,
                                 std::size_t* actual_words) {
   Zeroing& graft = *the_graft;
-  // This call may collect (JDK 25 does so inside), hand out other TLABs on other threads, and throw away what it
-  // found: only its result counts.
+  // This call may collect (JDK 25 does so inside), hand out other TLABs on other threads, and throw away what
+  // it found: only its result counts.
   void* const tlab = graft.allocate_new_tlab(heap, min_words, requested_words, actual_words);
   if (fresh_tlab.start != nullptr) {
     count(graft.missed_tlabs, 1);
@@ -123,8 +124,7 @@ const Needs kZeroingNeeds{.graft = "zeroing",
                           .imports = kImports};
 
 void install_zeroing(ZeroingStrategy strategy, const Joints& joints, Patch& patch) {
-  const auto stores =
-      strategy == ZeroingStrategy::bulk ? MEMGRAFT_ZERO_ORDINARY : MEMGRAFT_ZERO_NON_TEMPORAL;
+  const auto stores = strategy == ZeroingStrategy::bulk ? MEMGRAFT_ZERO_ORDINARY : MEMGRAFT_ZERO_NON_TEMPORAL;
   const memgraft_zero_kernel* const kernel = memgraft_zero_chosen(stores);
   if (kernel == nullptr) {
     throw Refusal("zeroing=" + std::string(name_of(strategy)) + " is not possible on this machine",

@@ -14,7 +14,8 @@ namespace memgraft::hotspot {
 
 extern const Needs kZeroingNeeds;
 
-// Puts the replacements into `patch`; the caller keeps or undoes them. The joints must be kZeroingNeeds' ones.
+// Puts the replacements into `patch`; the caller keeps or undoes them. The joints must be kZeroingNeeds'
+// ones.
 void install_zeroing(ZeroingStrategy strategy, const Joints& joints, Patch& patch);
 
 struct ZeroingCounts {

@@ -12,7 +12,8 @@ namespace memgraft::hotspot {
 
 namespace {
 
-// A vtable begins with the offset to the top and the type information; the slots follow (Itanium C++ ABI, 2.5.2).
+// A vtable begins with the offset to the top and the type information; the slots follow (Itanium C++
+// ABI, 2.5.2).
 constexpr std::size_t kVtableHeaderWords = 2;
 
 class Finder {
@@ -31,9 +32,10 @@ class Finder {
 
   void check_collector() const {
     if (std::ranges::find(needs_.collectors, collector_.collector) == needs_.collectors.end()) {
-      refuse("a collector that the graft knows (" + alternatives(needs_.collectors, [](Collector known) {
-               return std::string(classes_of(known).name);
-             }) + ")",
+      refuse("a collector that the graft knows (" +
+                 alternatives(needs_.collectors,
+                              [](Collector known) { return std::string(classes_of(known).name); }) +
+                 ")",
              "the " + std::string(collector_.name) + " collector",
              "choose another one, for example with -XX:+UseParallelGC");
     }
@@ -62,7 +64,8 @@ class Finder {
     const auto vtable = stock_.symbol(vtable_name);
     if (!vtable || vtable->size_bytes % sizeof(std::uintptr_t) != 0 ||
         vtable->size_bytes / sizeof(std::uintptr_t) <= kVtableHeaderWords) {
-      refuse("the virtual table " + vtable_name, "none, or one of a size that no virtual table has", kOtherBuild);
+      refuse("the virtual table " + vtable_name, "none, or one of a size that no virtual table has",
+             kOtherBuild);
     }
     const LoadedSymbol method = implementation_of(need);
     // A virtual table is an array of code pointers behind its header; the symbol's size was just checked.
@@ -89,7 +92,8 @@ class Finder {
     const std::string function(need.function);
     const std::vector<std::uintptr_t*> cells = stock_.import_cells(function);
     if (cells.size() != 1) {
-      refuse("one import of " + function + " in libjvm", std::to_string(cells.size()) + " of them", kOtherBuild);
+      refuse("one import of " + function + " in libjvm", std::to_string(cells.size()) + " of them",
+             kOtherBuild);
     }
     check_called(need, cells);
     Joint joint{.name = need.function, .cell = cells.front(), .original = *cells.front()};
@@ -116,7 +120,10 @@ class Finder {
   static std::string alternatives(std::span<const T> values, Name name) {
     std::string list;
     for (std::size_t i = 0; i < values.size(); ++i) {
-      list += (i == 0 ? "" : i + 1 == values.size() ? " or " : ", ") + name(values[i]);
+      if (i > 0) {
+        list += i + 1 == values.size() ? " or " : ", ";
+      }
+      list += name(values[i]);
     }
     return list;
   }
@@ -140,7 +147,8 @@ class Finder {
     const auto caller = std::ranges::find_if(
         need.called_by, [this](std::string_view name) { return stock_.symbol(name).has_value(); });
     if (caller == need.called_by.end()) {
-      refuse("the function " + alternatives(need.called_by, [](std::string_view name) { return std::string(name); }),
+      refuse("the function " +
+                 alternatives(need.called_by, [](std::string_view name) { return std::string(name); }),
              "no such symbol in libjvm", kOtherBuild);
     }
     const auto code = stock_.code(*caller);

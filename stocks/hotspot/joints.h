@@ -21,7 +21,8 @@ struct Joint {
 class Joints {
  public:
   explicit Joints(std::vector<Joint> joints) : joints_(std::move(joints)) {}
-  // The joint of that name; asking for one that the needs do not declare is a programming error (std::logic_error).
+  // The joint of that name; asking for one that the needs do not declare is a programming error
+  // (std::logic_error).
   [[nodiscard]] const Joint& at(std::string_view name) const;
 
  private:

@@ -1,4 +1,5 @@
-// What a graft needs of a HotSpot, declared as data: one table per graft, checked by joints.cpp, never by hand.
+// What a graft needs of a HotSpot, declared as data: one table per graft, checked by joints.cpp, never by
+// hand.
 #pragma once
 
 #include <array>
@@ -42,16 +43,16 @@ struct FlagNeed {
   std::string_view option;
 };
 
-// A virtual method of the collector's heap, to be replaced in its vtable. `arguments` is the Itanium-ABI mangling
-// of the parameter types: a method whose signature changed is thereby another method, and not found.
+// A virtual method of the collector's heap, to be replaced in its vtable. `arguments` is the Itanium-ABI
+// mangling of the parameter types: a method whose signature changed is thereby another method, and not found.
 struct SlotNeed {
   std::string_view method;
   std::string_view arguments;
 };
 
 // A function of another library, to be replaced in libjvm's import table; `called_by` names the functions
-// (mangled; one per spelling that JDK versions gave it) from whose code the import must be called: that call is
-// what the graft lives on.
+// (mangled; one per spelling that JDK versions gave it) from whose code the import must be called: that call
+// is what the graft lives on.
 struct ImportNeed {
   std::string_view function;
   std::span<const std::string_view> called_by;

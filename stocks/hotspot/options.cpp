@@ -38,7 +38,8 @@ std::string percent_decoded(std::string_view text, std::string_view option) {
     }
     unsigned char byte = 0;
     const std::string_view digits = text.substr(i + 1, 2);
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), byte, kHexadecimal);
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), byte, kHexadecimal);
     if (error != std::errc() || end != digits.data() + 2 || byte == 0) {
       refuse(option, "two hexadecimal digits after '%'");
     }

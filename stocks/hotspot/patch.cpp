@@ -20,7 +20,8 @@ struct CloseFile {
   void operator()(std::FILE* file) const { (void)std::fclose(file); }
 };
 
-// The protection of the page at `address`, from /proc/self/maps (proc_pid_maps(5)): the kernel has no call for it.
+// The protection of the page at `address`, from /proc/self/maps (proc_pid_maps(5)): the kernel has no call
+// for it.
 int protection_at(std::uintptr_t address) {
   const std::unique_ptr<std::FILE, CloseFile> maps(std::fopen("/proc/self/maps", "re"));
   if (!maps) {
@@ -31,7 +32,7 @@ int protection_at(std::uintptr_t address) {
     std::uintptr_t start = 0;
     std::uintptr_t end = 0;
     std::array<char, 5> access{};
-    // NOLINTNEXTLINE(cert-err34-c,cppcoreguidelines-pro-type-vararg): the kernel writes these lines.
+    // NOLINTNEXTLINE(cert-err34-c): the kernel writes these lines.
     if (std::sscanf(line.data(), "%lx-%lx %4s", &start, &end, access.data()) == 3 && start <= address &&
         address < end) {
       return (access[0] == 'r' ? PROT_READ : 0) | (access[1] == 'w' ? PROT_WRITE : 0) |
@@ -57,8 +58,8 @@ void store(std::uintptr_t* cell, std::uintptr_t value) {
   if ((before & PROT_WRITE) == 0) {
     protect(page, page_bytes, before | PROT_READ | PROT_WRITE);
   }
-  // Another thread of the process may be calling through this very pointer: it must see the old or the new one
-  // whole, and with the new one everything that was prepared for it.
+  // Another thread of the process may be calling through this very pointer: it must see the old or the new
+  // one whole, and with the new one everything that was prepared for it.
   std::atomic_ref<std::uintptr_t>(*cell).store(value, std::memory_order_release);
   if ((before & PROT_WRITE) == 0) {
     protect(page, page_bytes, before);

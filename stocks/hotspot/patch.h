@@ -16,8 +16,8 @@ class Patch {
   Patch(Patch&& other) noexcept;
   Patch& operator=(Patch&&) = delete;
 
-  // Stores `value` into `*cell`, which may lie in memory that is read-only after relocation (RELRO). The page's
-  // protection is as before afterwards. Throws std::system_error when the kernel refuses.
+  // Stores `value` into `*cell`, which may lie in memory that is read-only after relocation (RELRO). The
+  // page's protection is as before afterwards. Throws std::system_error when the kernel refuses.
   void replace(std::uintptr_t* cell, std::uintptr_t value);
 
   // From here on the replacements stay until `undo`.

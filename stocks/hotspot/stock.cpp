@@ -55,13 +55,12 @@ ElfImage Stock::read_image(const Library& library, std::span<const Needs* const>
                            const std::string& description) {
   const NeededNames names = needed_names(all_needs);
   try {
-    return ElfImage(library.file, names.symbols, names.imports);
+    return {library.file, names.symbols, names.imports};
   } catch (const std::exception& error) {
-    throw Refusal("no graft can join " + description,
-                  {.looked_for = "the symbols of libjvm",
-                   .found = error.what(),
-                   .advice = "make that file readable"},
-                  kExitCannotTakeGraft);
+    throw Refusal(
+        "no graft can join " + description,
+        {.looked_for = "the symbols of libjvm", .found = error.what(), .advice = "make that file readable"},
+        kExitCannotTakeGraft);
   }
 }
 
@@ -70,23 +69,25 @@ Stock::Stock(Identity identity, const void* inside, std::span<const Needs* const
       library_(library_around(inside)),
       image_(read_image(library_, all_needs, describe(identity_, library_.file))) {
   if (!image_.has_symbol_table()) {
-    throw Refusal("no graft can join " + description(),
-                  {.looked_for = "libjvm's symbol table (.symtab)",
-                   .found = "a stripped libjvm.so",
-                   .advice = "use a JDK whose libjvm keeps its symbols: Debian's and Ubuntu's openjdk packages, "
-                             "Temurin, Corretto, Liberica and Zulu do"},
-                  kExitCannotTakeGraft);
+    throw Refusal(
+        "no graft can join " + description(),
+        {.looked_for = "libjvm's symbol table (.symtab)",
+         .found = "a stripped libjvm.so",
+         .advice = "use a JDK whose libjvm keeps its symbols: Debian's and Ubuntu's openjdk packages, "
+                   "Temurin, Corretto, Liberica and Zulu do"},
+        kExitCannotTakeGraft);
   }
   bool any_collector = false;
   for (const CollectorClasses& collector : kCollectors) {
     any_collector = any_collector || has_collector(collector.collector);
   }
   if (!any_collector) {
-    throw Refusal("no graft can join " + description(),
-                  {.looked_for = "the heap classes of HotSpot (SerialHeap, ParallelScavengeHeap, G1CollectedHeap, ...)",
-                   .found = "none of them",
-                   .advice = "use a HotSpot JVM; OpenJ9, GraalVM native images and others have no such joints"},
-                  kExitCannotTakeGraft);
+    throw Refusal(
+        "no graft can join " + description(),
+        {.looked_for = "the heap classes of HotSpot (SerialHeap, ParallelScavengeHeap, G1CollectedHeap, ...)",
+         .found = "none of them",
+         .advice = "use a HotSpot JVM; OpenJ9, GraalVM native images and others have no such joints"},
+        kExitCannotTakeGraft);
   }
 }
 
@@ -97,7 +98,8 @@ std::optional<LoadedSymbol> Stock::symbol(std::string_view name) const {
   if (found.size() != 1) {
     return std::nullopt;
   }
-  return LoadedSymbol{.address = library_.base + found.front().address, .size_bytes = found.front().size_bytes};
+  return LoadedSymbol{.address = library_.base + found.front().address,
+                      .size_bytes = found.front().size_bytes};
 }
 
 Stock::Code Stock::code(std::string_view name) const {
@@ -137,7 +139,8 @@ std::optional<bool> Stock::flag(std::string_view name) const {
   if (!found || found->size_bytes != sizeof(bool)) {
     return std::nullopt;
   }
-  // HotSpot's boolean flags are global variables of type bool (runtime/globals.hpp); the size was just checked.
+  // HotSpot's boolean flags are global variables of type bool (runtime/globals.hpp); the size was just
+  // checked.
   return *reinterpret_cast<const bool*>(found->address);
 }
 

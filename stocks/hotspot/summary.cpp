@@ -52,12 +52,9 @@ void add_cpu_time(Json& json) {
 
 Json describe_zeroing(ZeroingStrategy strategy) {
   const ZeroingCounts counts = zeroing_counts();
-  return {{"strategy", name_of(strategy)},
-          {"kernel", counts.kernel},
-          {"tlabs", counts.tlabs},
-          {"missed_tlabs", counts.missed_tlabs},
-          {"bytes", counts.bytes.count()},
-          {"cycles", static_cast<std::uint64_t>(counts.cycles)},
+  return {{"strategy", name_of(strategy)}, {"kernel", counts.kernel},
+          {"tlabs", counts.tlabs},         {"missed_tlabs", counts.missed_tlabs},
+          {"bytes", counts.bytes.count()}, {"cycles", static_cast<std::uint64_t>(counts.cycles)},
           {"seconds", counts.seconds}};
 }
 
@@ -148,12 +145,14 @@ Json check_stock(const Stock& stock) {
 Json summarise_running(const Options& options, const Stock& stock) {
   Json json = summary("running", describe_jvm(stock));
   if (options.zeroing) {
-    json["grafts"]["zeroing"] = {{"strategy", name_of(*options.zeroing)}, {"kernel", zeroing_counts().kernel}};
+    json["grafts"]["zeroing"] = {{"strategy", name_of(*options.zeroing)},
+                                 {"kernel", zeroing_counts().kernel}};
   }
   return json;
 }
 
-Json summarise_ended(const Options& options, const Stock& stock, const std::string& program, double wall_seconds) {
+Json summarise_ended(const Options& options, const Stock& stock, const std::string& program,
+                     double wall_seconds) {
   Json json = summary("ended", describe_jvm(stock));
   json["program"] = program;
   json["wall_seconds"] = wall_seconds;

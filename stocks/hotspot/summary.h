@@ -17,9 +17,9 @@ class SummaryFile {
   // `kind` is the first part of the file name: "jvm" or "check".
   SummaryFile(const std::filesystem::path& folder, const std::string& kind);
 
-  // Returns false, after one line on standard error, when the file could not be written (a full disk, say): that
-  // must not stop the program.
-  bool write(const nlohmann::ordered_json& content) const;
+  // Returns false, after one line on standard error, when the file could not be written (a full disk, say):
+  // that must not stop the program.
+  [[nodiscard]] bool write(const nlohmann::ordered_json& content) const;
 
  private:
   std::filesystem::path path_;

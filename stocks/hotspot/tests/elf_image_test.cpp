@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-
 #include <cstddef>
 #include <exception>
 #include <filesystem>
@@ -50,8 +49,9 @@ TEST(ElfImage, ThrowsForWhatIsNoElfFile) {
 TEST(ElfImage, SurvivesDamagedFiles) {
   std::ifstream whole(fake("fake_jvm.so"), std::ios::binary);
   const std::string content{std::istreambuf_iterator<char>(whole), {}};
-  const auto damaged = std::filesystem::temp_directory_path() / ("memgraft-damaged-" + std::to_string(::getpid()));
-  std::mt19937 random(20260101);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same damage in every run
+  const auto damaged =
+      std::filesystem::temp_directory_path() / ("memgraft-damaged-" + std::to_string(::getpid()));
+  std::mt19937 random(20260101);  // The same damage in every run
   constexpr int kTrials = 400;
   for (int trial = 0; trial < kTrials; ++trial) {
     std::string copy = content;
@@ -68,7 +68,7 @@ TEST(ElfImage, SurvivesDamagedFiles) {
     try {
       const ElfImage image(damaged, kNames, kImports);
       (void)image.symbols("UseParallelGC");
-    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): refusing is one of the two right answers
+    } catch (const std::exception&) {  // Refusing is one of the two right answers
     }
   }
   std::filesystem::remove(damaged);

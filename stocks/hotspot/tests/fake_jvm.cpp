@@ -1,13 +1,12 @@
-// A library with the joints of a HotSpot and nothing else: what no real JVM offers (a missing slot, a second call,
-// lazy binding) and what sanitizers can follow. Variants are chosen by macros; see CMakeLists.txt. The graft is proved
-// on real JVMs in tests/.
+// A library with the joints of a HotSpot and nothing else: what no real JVM offers (a missing slot, a second
+// call, lazy binding) and what sanitizers can follow. Variants are chosen by macros; see CMakeLists.txt. The
+// graft is proved on real JVMs in tests/.
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstring>
 
 // The names and signatures are HotSpot's, because joints are found by their mangled symbols.
-// NOLINTBEGIN(readability-identifier-naming)
 bool UseSerialGC = false;
 bool UseParallelGC = true;
 bool UseG1GC = false;
@@ -36,7 +35,8 @@ class ParallelScavengeHeap : public CollectedHeap {
 #ifdef FAKE_OTHER_SIGNATURE
   void* allocate_new_tlab(std::size_t /*words*/) override { return nullptr; }
 #else
-  void* allocate_new_tlab(std::size_t min_words, std::size_t requested_words, std::size_t* actual_words) override;
+  void* allocate_new_tlab(std::size_t min_words, std::size_t requested_words,
+                          std::size_t* actual_words) override;
 #endif
 };
 
@@ -81,7 +81,6 @@ class MemAllocator {
 #endif
 #endif
 }
-// NOLINTEND(readability-identifier-naming)
 
 // What tests call. `fake_new_tlab` asks the heap only, as HotSpot does on its refill path before it zeroes.
 extern "C" {

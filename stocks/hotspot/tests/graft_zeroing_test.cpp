@@ -141,7 +141,9 @@ TEST_P(ZeroingGraft, IsGoneWhenThePatchIs) {
 
 INSTANTIATE_TEST_SUITE_P(Strategies, ZeroingGraft,
                          testing::Values(ZeroingStrategy::bulk, ZeroingStrategy::non_temporal),
-                         [](const auto& test) { return test.param == ZeroingStrategy::bulk ? "Bulk" : "NonTemporal"; });
+                         [](const auto& test) {
+                           return test.param == ZeroingStrategy::bulk ? "Bulk" : "NonTemporal";
+                         });
 
 }  // namespace
 }  // namespace memgraft::hotspot

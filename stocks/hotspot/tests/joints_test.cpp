@@ -46,7 +46,8 @@ TEST(Joints, OfALazilyBoundImportAreResolvedFirst) {
   const FakeLibrary library("lazy_jvm.so");
   const Stock stock = library.stock();
   const Joints joints = find_joints(kZeroingNeeds, stock);
-  // Were the cell's own value kept, it would lead back into the library's stub, and the graft would be overwritten.
+  // Were the cell's own value kept, it would lead back into the library's stub, and the graft would be
+  // overwritten.
   EXPECT_TRUE(stock.contains(*joints.at("memset").cell));
   EXPECT_FALSE(stock.contains(joints.at("memset").original));
 }

@@ -43,9 +43,10 @@ TEST_P(WrongOptions, AreRefusedInOneLineAsWrongUsage) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, WrongOptions,
-                         testing::Values("", "zeroing", "zeroing=", "zeroing=bukl", "zeroing=hot-path", "Zeroing=bulk",
-                                         "zeroing=bulk,", "zeroing=bulk,,check", "check", "check=1,summary=/",
-                                         "summary=/", "zeroing=bulk,summary=", "zeroing=bulk,summary=/no/such/folder",
+                         testing::Values("", "zeroing", "zeroing=", "zeroing=bukl", "zeroing=hot-path",
+                                         "Zeroing=bulk", "zeroing=bulk,", "zeroing=bulk,,check", "check",
+                                         "check=1,summary=/", "summary=/",
+                                         "zeroing=bulk,summary=", "zeroing=bulk,summary=/no/such/folder",
                                          "zeroing=bulk,summary=/%", "zeroing=bulk,summary=/%2",
                                          "zeroing=bulk,summary=/%zz", "zeroing=bulk,summary=/%00"));
 

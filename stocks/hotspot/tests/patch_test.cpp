@@ -91,14 +91,13 @@ TEST(PatchDeathTest, LeavesThePageProtectedAsItWas) {
       testing::KilledBySignal(SIGSEGV), "");
 }
 
-
 TEST(Patch, ThrowsAndForgetsWhatItCannotReplace) {
   const ReadOnlyPage page;
   Patch patch;
   patch.replace(page.cell(), 11);
   const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   // A file opened for reading and mapped shared can never be made writable (mprotect(2), EACCES).
-  const int file = open("/proc/self/exe", O_RDONLY);  // NOLINT(cppcoreguidelines-pro-type-vararg)
+  const int file = open("/proc/self/exe", O_RDONLY);
   void* const mapped = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, 0);
   close(file);
   ASSERT_NE(mapped, MAP_FAILED);

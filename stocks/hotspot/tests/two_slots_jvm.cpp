@@ -1,9 +1,9 @@
 // A virtual table that holds the same method twice, as identical-code folding could make it.
 #include <cstddef>
 
-bool UseParallelGC = true;  // NOLINT(readability-identifier-naming): HotSpot's name
-bool UseTLAB = true;        // NOLINT(readability-identifier-naming)
-bool ZeroTLAB = true;       // NOLINT(readability-identifier-naming)
+bool UseParallelGC = true;
+bool UseTLAB = true;
+bool ZeroTLAB = true;
 
 extern "C" {
 void* allocate(void* /*heap*/, std::size_t /*min*/, std::size_t /*requested*/,
