@@ -1,5 +1,7 @@
 # Everything a person types. Each target does its own set-up: packages, Python environment, builds.
 MAKEFLAGS += --no-print-directory
+SHELL := bash
+.SHELLFLAGS := -o pipefail -c
 JOBS ?= $(shell nproc)
 # Neither Maven nor the tests' own JVMs are what the user's JVM options are meant for.
 unexport JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS
@@ -9,6 +11,7 @@ DEMO_LAUNCHES ?= 8
 DEMO_WORKLOAD ?= lusearch
 FUZZ_SECONDS ?= 15
 VENV := .venv/bin
+MAVEN := mvn --batch-mode --no-transfer-progress -f workloads/jvm/pom.xml
 CXX_SOURCES = $(shell git ls-files '*.cpp' '*.h' '*.c')
 
 .PHONY: help build demo test bench lint format clean
@@ -47,12 +50,14 @@ development: packages
 jdks: python
 	@setup/jdks
 
+# The JVM workloads; bin/workload builds one at its first use.
 workloads: packages
-	@bin/workload --build
+	@for name in $$(bin/workload --list); do bin/workload $$name --help >/dev/null || exit 1; done
 
 # --- showing --------------------------------------------------------------------------------------------------------
 
-demo: build workloads
+demo: build
+	@bin/workload $(DEMO_WORKLOAD) --help >/dev/null
 	bin/memgraft doctor
 	bin/memgraft compare --zeroing non-temporal --launches $(DEMO_LAUNCHES) --output $(DEMO_OUTPUT) -- \
 	  bin/workload $(DEMO_WORKLOAD)
@@ -88,7 +93,7 @@ test-fuzz: test-packages
 	done
 
 test-java: packages
-	@bin/workload --test
+	$(MAVEN) test | grep -E "Tests run:|ERROR|BUILD"
 
 test-python: development
 	$(VENV)/python -m pytest -q memgraft/tests
@@ -98,20 +103,20 @@ test-end-to-end: build development workloads test-packages jdks
 
 # --- keeping tidy ---------------------------------------------------------------------------------------------------
 
-lint: native development workloads
+lint: native development
 	$(VENV)/ruff check .
 	$(VENV)/ruff format --check .
 	$(VENV)/mypy
 	$(VENV)/clang-format --dry-run --Werror $(CXX_SOURCES)
 	$(VENV)/python checks/tidy.py build/native
 	$(VENV)/python checks/dependencies.py
-	bin/workload --check-format
+	$(MAVEN) -q com.spotify.fmt:fmt-maven-plugin:check
 
 format: development
 	$(VENV)/ruff check --fix-only .
 	$(VENV)/ruff format .
 	$(VENV)/clang-format -i $(CXX_SOURCES)
-	bin/workload --format
+	$(MAVEN) -q com.spotify.fmt:fmt-maven-plugin:format
 
 clean:
 	rm -rf build dist .venv memgraft/native memgraft-out .pytest_cache .mypy_cache .ruff_cache

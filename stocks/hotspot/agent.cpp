@@ -132,14 +132,14 @@ void load(JavaVM* vm, jvmtiEnv* jvmti, const std::string& option_text) {
               .stock = Stock(identity, reinterpret_cast<const void*>(vm->functions->GetEnv), kAllNeeds),
               .summary = std::nullopt,
               .started = Clock::now()});
-    if (options.check) {
-      const SummaryFile file(options.summary_folder.value(), "check");
+    if (options.check && options.summary_folder) {
+      const SummaryFile file(*options.summary_folder, "check");
       leave(file.write(check_stock(agent->stock)) ? EXIT_SUCCESS : EXIT_FAILURE);
     }
     watch_for_death(jvmti);
     graft(*agent);
     if (options.summary_folder) {
-      const SummaryFile& summary = agent->summary.emplace(options.summary_folder.value(), "jvm");
+      const SummaryFile& summary = agent->summary.emplace(*options.summary_folder, "jvm");
       (void)summary.write(summarise_running(options, agent->stock));
     }
     loaded_agent() = std::move(agent);

@@ -1,0 +1,81 @@
+"""The page of a comparison in a real browser: it shows what it says, alone, at every width."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import memgraft
+
+selenium = pytest.importorskip("selenium", reason="make development installs it")
+from selenium import webdriver  # noqa: E402
+from selenium.webdriver.common.by import By  # noqa: E402
+
+SEVERE = "SEVERE"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[webdriver.Chrome]:
+    if not (shutil.which("chromium") and shutil.which("chromedriver")):
+        pytest.skip("chromium and chromedriver are missing: setup/packages test installs them where they can be had")
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    for argument in (
+        *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+        *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--window-size=1200,1600"),
+    ):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module")
+def comparison(tmp_path_factory: pytest.TempPathFactory) -> dict:
+    """A comparison whose effect is known: 25 % slower."""
+    from conftest import ROOT, run
+
+    folder = tmp_path_factory.mktemp("page")
+    run(["javac", "-d", folder / "classes", ROOT / "tests/programs/SetIterations.java"])
+    result = memgraft(
+        *["compare", "--json", "--output", folder / "out", "--zeroing", "bulk", "--launches", "7", "--"],
+        # An argument that the page must show and not obey.
+        *["java", "-Dmarkup=<script>document.title='obeyed'</script>", "-cp", folder / "classes"],
+        *["SetIterations", folder / "counter", "1.25"],
+    )
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+@pytest.mark.parametrize("width", [1200, 400])
+def test_page_says_and_draws_what_was_found(browser: webdriver.Chrome, comparison: dict, width: int) -> None:
+    browser.set_window_size(width, 1600)
+    browser.get(Path(comparison["report"]).as_uri())
+    text = browser.find_element(By.TAG_NAME, "body").text
+    percent = f"{100 * (comparison['ratio']['median'] - 1):.1f} % more"
+    assert percent in text
+    assert "<script>document.title='obeyed'</script>" in text
+    assert browser.title != "obeyed"
+    # Bokeh draws into canvases inside shadow roots.
+    canvases = browser.execute_script(
+        """
+        const found = [];
+        const walk = root => root.querySelectorAll('*').forEach(element => {
+          if (element.tagName === 'CANVAS') found.push([element.width, element.height]);
+          if (element.shadowRoot) walk(element.shadowRoot);
+        });
+        walk(document);
+        return found;
+        """
+    )
+    assert len(canvases) >= 3
+    assert all(w > 100 and h > 50 for w, h in canvases)
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    assert [entry for entry in browser.get_log("browser") if entry["level"] == SEVERE] == []
+
+
+def test_page_asks_the_network_for_nothing(browser: webdriver.Chrome, comparison: dict) -> None:
+    browser.get(Path(comparison["report"]).as_uri())
+    assert browser.execute_script("return performance.getEntriesByType('resource').map(entry => entry.name)") == []
