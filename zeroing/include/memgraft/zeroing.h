@@ -1,0 +1,77 @@
+/* Zeroing memory: the kernels of this build, and the ones that suit this CPU.
+ *
+ * Every function here
+ *   - takes lengths in bytes and zeroes exactly [memory, memory + bytes): no byte outside is written or read;
+ *   - takes any address and any length, 0 included; `memory` may be NULL when the length is 0;
+ *   - may be called from any number of threads at once, as long as no two calls touch the same byte;
+ *   - reports no error: there is none. Memory that cannot be written faults as an ordinary store would.
+ *
+ * Ordering. When a function returns, the calling thread reads zeroes, and the zeroes are ordered before its
+ * later stores as ordinary stores of this architecture are: on x86-64 a plain or release store may publish
+ * the memory to other threads; elsewhere it takes a release store or a fence, as after any memset.
+ * Non-temporal stores alone are not ordered so, which is why every kernel that uses them ends with `sfence`
+ * (Intel 64 and IA-32 Architectures Software Developer's Manual, vol. 3A, "Memory Ordering in P6 and More
+ * Recent Processor Families").
+ *
+ * Signals. The first call in a process looks at the CPU (pthread_once) and must not be made in a signal
+ * handler; a kernel's own `zero` may always be called there.
+ *
+ * Needs C11 or C++11, and at link time the C library with POSIX threads: no C++ runtime.
+ */
+#ifndef MEMGRAFT_ZEROING_H
+#define MEMGRAFT_ZEROING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How a kernel stores. */
+/* NOLINTNEXTLINE(performance-enum-size): an enum of C11 cannot say what it is made of */
+enum memgraft_zero_stores {
+  /* Through the caches: the zeroed lines are in the cache afterwards, and what they displaced is not. Best
+   * when the memory is used soon or was cached already. */
+  MEMGRAFT_ZERO_ORDINARY = 0,
+  /* Past the caches, in whole lines: memory is not read first, nothing useful is displaced, and the zeroed
+   * lines are not cached afterwards even if they were before. Best for memory that is out of cache and not
+   * used soon (Yang, "Locality Aware Zeroing: Exploiting Both Hardware and Software Semantics", ANU 2011,
+   * sections 2.3 and 3.3). */
+  MEMGRAFT_ZERO_NON_TEMPORAL = 1
+};
+
+/* One way to zero memory. Names are stable; they appear in command lines, summaries and benchmark results. */
+struct memgraft_zero_kernel {
+  const char* name; /* "word-4", "memset", "rep-stosb", "avx2", "avx512", "non-temporal-16", -32, -64 */
+  const char* description; /* one line for people, with what the CPU must have */
+  enum memgraft_zero_stores stores;
+  size_t width;   /* bytes that one store instruction of the main loop writes; 0 where that is not fixed */
+  bool available; /* does this CPU, under this operating system, have the instructions? */
+  void (*zero)(void* memory, size_t bytes); /* never NULL; call it only where `available` (else: SIGILL) */
+};
+
+#ifndef __cplusplus
+typedef struct memgraft_zero_kernel memgraft_zero_kernel;
+#endif
+
+/* Every kernel of this build, available or not; `*count` receives how many. The array lives as long as the
+ * process and never changes. */
+const struct memgraft_zero_kernel* memgraft_zero_kernels(size_t* count);
+
+/* The kernel chosen for this CPU: looked up once, at the first use, and the same ever after. An ordinary
+ * kernel is always found. NULL for MEMGRAFT_ZERO_NON_TEMPORAL where this CPU or this build has no
+ * non-temporal kernel. */
+const struct memgraft_zero_kernel* memgraft_zero_chosen(enum memgraft_zero_stores stores);
+
+/* Zeroes with the chosen ordinary kernel. */
+void memgraft_zero(void* memory, size_t bytes);
+
+/* Zeroes with the chosen non-temporal kernel; where there is none, the same as memgraft_zero. */
+void memgraft_zero_non_temporal(void* memory, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

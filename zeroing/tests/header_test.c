@@ -1,0 +1,52 @@
+/* The header and the library as a C11 program meets them. */
+#include <stdio.h>
+
+#include "memgraft/zeroing.h"
+
+static int failures = 0;
+
+static void expect(bool holds, const char* what) {
+  if (!holds) {
+    (void)fputs("header_test.c: not so: ", stdout);
+    (void)puts(what);
+    failures++;
+  }
+}
+
+static void fill(unsigned char* bytes, size_t count, unsigned char value) {
+  for (size_t i = 0; i < count; ++i) {
+    bytes[i] = value;
+  }
+}
+
+static bool all(const unsigned char* bytes, size_t count, unsigned char value) {
+  for (size_t i = 0; i < count; ++i) {
+    if (bytes[i] != value) {
+      return false;
+    }
+  }
+  return true;
+}
+
+int main(void) {
+  unsigned char block[300];
+
+  fill(block, sizeof block, 0xa5);
+  memgraft_zero(block + 3, 290);
+  expect(all(block, 3, 0xa5) && all(block + 3, 290, 0) && all(block + 293, 7, 0xa5),
+         "memgraft_zero zeroes its block");
+
+  fill(block, sizeof block, 0xa5);
+  memgraft_zero_non_temporal(block + 3, 290);
+  expect(all(block, 3, 0xa5) && all(block + 3, 290, 0) && all(block + 293, 7, 0xa5),
+         "memgraft_zero_non_temporal zeroes its block");
+
+  size_t count = 0;
+  const memgraft_zero_kernel* kernels = memgraft_zero_kernels(&count);
+  expect(kernels != NULL && count >= 2, "there are kernels");
+
+  const struct memgraft_zero_kernel* chosen = memgraft_zero_chosen(MEMGRAFT_ZERO_ORDINARY);
+  expect(chosen != NULL && chosen->available, "an ordinary kernel is chosen");
+
+  return failures == 0 ? 0 : 1;
+}

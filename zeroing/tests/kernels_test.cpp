@@ -1,0 +1,119 @@
+// Every kernel of this build, and the two public calls, against the same oracle.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "memgraft/zeroing.h"
+#include "oracle.h"
+
+namespace memgraft::zeroing::testing {
+namespace {
+
+constexpr std::size_t most_alignments =
+    64;  // of an x86-64 cache line, the greatest alignment that any kernel looks for
+
+struct Subject {
+  std::string name;
+  std::string description;
+  bool available;
+  void (*zero)(void*, std::size_t);
+};
+
+void PrintTo(const Subject& subject, std::ostream* out) { *out << subject.name; }
+
+std::vector<Subject> subjects() {
+  std::size_t count = 0;
+  const memgraft_zero_kernel* kernels = memgraft_zero_kernels(&count);
+  std::vector<Subject> all;
+  all.reserve(count + 2);
+  for (std::size_t i = 0; i < count; ++i) {
+    all.push_back({kernels[i].name, kernels[i].description, kernels[i].available, kernels[i].zero});
+  }
+  all.push_back({"memgraft_zero", "the chosen ordinary kernel", true, memgraft_zero});
+  all.push_back(
+      {"memgraft_zero_non_temporal", "the chosen non-temporal kernel", true, memgraft_zero_non_temporal});
+  return all;
+}
+
+class EveryKernel : public ::testing::TestWithParam<Subject> {
+ protected:
+  void SetUp() override {
+    if (!GetParam().available) {
+      GTEST_SKIP() << GetParam().name << " is not available on this CPU: " << GetParam().description;
+    }
+  }
+
+  /// What is wrong when this kernel zeroes [offset, offset + bytes) of `memory`, or an empty string.
+  std::string mistake_in(std::span<std::byte> memory, std::size_t offset, std::size_t bytes) {
+    return mistake(GetParam().zero, memory, offset, bytes, random_, expected_);
+  }
+
+ private:
+  Random random_{20110512};
+  std::vector<std::byte> expected_;
+};
+
+TEST_P(EveryKernel, ZeroesEveryAlignmentAndSmallLength) {
+  constexpr std::size_t most_bytes = 512;
+  constexpr std::size_t guard = 64;
+  const GuardedPages pages(guard + most_alignments + most_bytes + guard);
+  for (std::size_t alignment = 0; alignment < most_alignments; ++alignment) {
+    for (std::size_t bytes = 0; bytes <= most_bytes; ++bytes) {
+      const auto memory = pages.memory().first(guard + alignment + bytes + guard);
+      ASSERT_EQ(mistake_in(memory, guard + alignment, bytes), "");
+    }
+  }
+}
+
+TEST_P(EveryKernel, ZeroesLargeBlocksAnywhere) {
+  constexpr std::size_t most_bytes = 5 << 20;  // beyond the L2 cache and a huge page
+  constexpr int trials = 40;
+  constexpr std::uint64_t seed = 4;
+  const GuardedPages pages(most_bytes);
+  Random random(seed);
+  for (int trial = 0; trial < trials; ++trial) {
+    // Lengths of all magnitudes alike, not nearly all of megabytes.
+    const std::size_t limit = most_bytes >> random.below(12);
+    const std::size_t bytes = random.below(limit);
+    const std::size_t offset = random.below(limit - bytes);
+    ASSERT_EQ(mistake_in(pages.memory().first(limit), offset, bytes), "")
+        << "seed " << seed << ", trial " << trial;
+  }
+}
+
+TEST_P(EveryKernel, TouchesNothingBehindTheEnd) {
+  const GuardedPages pages(1);
+  const auto memory = pages.memory();
+  for (std::size_t bytes = 0; bytes <= memory.size(); bytes += bytes < 1024 ? 1 : 61) {
+    ASSERT_EQ(mistake_in(memory, memory.size() - bytes, bytes), "");
+  }
+}
+
+TEST_P(EveryKernel, TouchesNothingBeforeTheStart) {
+  const GuardedPages pages(1);
+  const auto memory = pages.memory();
+  for (std::size_t bytes = 0; bytes <= memory.size(); bytes += bytes < 1024 ? 1 : 61) {
+    ASSERT_EQ(mistake_in(memory, 0, bytes), "");
+  }
+}
+
+TEST_P(EveryKernel, FillsWholePages) {
+  const GuardedPages pages(std::size_t{1} << 20);
+  EXPECT_EQ(mistake_in(pages.memory(), 0, pages.memory().size()), "");
+}
+
+TEST_P(EveryKernel, AcceptsNullWithLengthZero) { GetParam().zero(nullptr, 0); }
+
+std::string test_name(const ::testing::TestParamInfo<Subject>& subject) {
+  std::string name = subject.param.name;
+  std::ranges::replace(name, '-', '_');  // GoogleTest allows letters, digits and underscores
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Zeroing, EveryKernel, ::testing::ValuesIn(subjects()), test_name);
+
+}  // namespace
+}  // namespace memgraft::zeroing::testing
