@@ -1,0 +1,139 @@
+package org.memgraft.workloads.harness;
+
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Runs the iterations of one workload, reports each and checks its checksum. */
+final class Driver {
+  private static final double NANOS_PER_SECOND = 1e9;
+
+  private final Workload workload;
+  private final Size size;
+  private final int threads;
+  private final PrintStream out;
+
+  Driver(Workload workload, Size size, int threads, PrintStream out) {
+    this.workload = workload;
+    this.size = size;
+    this.threads = threads;
+    this.out = out;
+  }
+
+  /**
+   * @throws WorkloadFailure when a worker failed or a checksum is not the expected one
+   * @throws UsageException when this Java runtime cannot run the workload
+   * @throws Exception whatever the workload threw
+   */
+  void run(int iterations) throws Exception {
+    workload.prepare(size);
+    List<Worker> workers = new ArrayList<>();
+    for (int i = 0; i < threads; i++) {
+      workers.add(workload.newWorker());
+    }
+    // The same threads in all iterations: HotSpot sizes a thread's TLAB from that thread's past.
+    ExecutorService pool = Executors.newFixedThreadPool(threads, daemonsNamedWorker());
+    try {
+      for (int iteration = 0; iteration < iterations; iteration++) {
+        IterationReport report = iterate(iteration, workers, pool);
+        out.println(report.toJson());
+        out.flush();
+        check(report);
+      }
+    } finally {
+      pool.shutdownNow();
+    }
+  }
+
+  private IterationReport iterate(int iteration, List<Worker> workers, ExecutorService pool)
+      throws Exception {
+    workload.beforeIteration();
+    AtomicInteger nextItem = new AtomicInteger();
+    List<Callable<Share>> tasks = new ArrayList<>();
+    for (Worker worker : workers) {
+      tasks.add(() -> work(worker, nextItem));
+    }
+
+    long cpuBefore = CpuClock.process();
+    long wallBefore = System.nanoTime();
+    long sum = 0;
+    long workerCpu = 0;
+    for (Future<Share> done : pool.invokeAll(tasks)) {
+      Share share = shareOf(done, iteration);
+      sum += share.sum();
+      workerCpu += share.cpuNanos();
+    }
+    long driverCpuBefore = CpuClock.currentThread();
+    workload.afterItems();
+    workerCpu += CpuClock.currentThread() - driverCpuBefore;
+    long wall = System.nanoTime() - wallBefore;
+    long cpu = CpuClock.process() - cpuBefore;
+
+    return new IterationReport(
+        iteration,
+        workload.name(),
+        wall / NANOS_PER_SECOND,
+        cpu / NANOS_PER_SECOND,
+        workerCpu / NANOS_PER_SECOND,
+        Checksum.text(workload.checksum(sum)));
+  }
+
+  /** What one thread contributed to an iteration. */
+  private record Share(long sum, long cpuNanos) {}
+
+  private Share work(Worker worker, AtomicInteger nextItem) throws WorkloadFailure {
+    String thread = Thread.currentThread().getName() + ": ";
+    long cpuBefore = CpuClock.currentThread();
+    long sum = 0;
+    int items = workload.items();
+    try {
+      for (int item = nextItem.getAndIncrement(); item < items; item = nextItem.getAndIncrement()) {
+        sum += worker.run(item);
+      }
+      return new Share(sum, CpuClock.currentThread() - cpuBefore);
+    } catch (WorkloadFailure e) {
+      throw new WorkloadFailure(thread + e.getMessage(), e.getCause());
+    } catch (Throwable e) {
+      // Errors too: running out of memory under a graft is a result.
+      throw new WorkloadFailure(thread + e, e);
+    } finally {
+      // After a failure the others have nothing left to take; harmless when all went well.
+      nextItem.set(items);
+    }
+  }
+
+  private static Share shareOf(Future<Share> done, int iteration)
+      throws WorkloadFailure, InterruptedException {
+    try {
+      return done.get();
+    } catch (ExecutionException e) {
+      throw new WorkloadFailure(
+          "iteration " + iteration + ": " + e.getCause().getMessage(), e.getCause().getCause());
+    }
+  }
+
+  private void check(IterationReport report) throws WorkloadFailure {
+    String expected = workload.expectedChecksum(size);
+    if (!report.checksum().equals(expected)) {
+      throw new WorkloadFailure(
+          "iteration %d: checksum %s, expected %s for --size %s: this JVM computed something else"
+              .formatted(report.iteration(), report.checksum(), expected, size));
+    }
+  }
+
+  private static ThreadFactory daemonsNamedWorker() {
+    AtomicInteger count = new AtomicInteger();
+    return task -> {
+      Thread thread = new Thread(task, "worker-" + count.getAndIncrement());
+      thread.setDaemon(true);
+      return thread;
+    };
+  }
+}

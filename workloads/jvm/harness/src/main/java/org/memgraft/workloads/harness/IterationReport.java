@@ -1,0 +1,32 @@
+package org.memgraft.workloads.harness;
+
+import java.util.Locale;
+
+/**
+ * What one iteration reports: docs/formats.md, section 4.
+ *
+ * @param cpuSeconds CPU time of the whole process
+ * @param workerCpuSeconds CPU time of the threads that did the work
+ */
+record IterationReport(
+    int iteration,
+    String workload,
+    double wallSeconds,
+    double cpuSeconds,
+    double workerCpuSeconds,
+    String checksum) {
+
+  /** One line, without its end. No string in it needs escaping: names and hexadecimal digits. */
+  String toJson() {
+    return String.format(
+        Locale.ROOT,
+        "{\"memgraft_iteration\": %d, \"workload\": \"%s\", \"wall_seconds\": %.6f,"
+            + " \"cpu_seconds\": %.6f, \"worker_cpu_seconds\": %.6f, \"checksum\": \"%s\"}",
+        iteration,
+        workload,
+        wallSeconds,
+        cpuSeconds,
+        workerCpuSeconds,
+        checksum);
+  }
+}

@@ -1,0 +1,48 @@
+package org.memgraft.workloads.harness;
+
+import java.util.Locale;
+
+/**
+ * A program to measure on. {@link Main} finds it through {@link java.util.ServiceLoader}; {@link
+ * Driver} says when each method is called.
+ *
+ * <p>An iteration is a fixed set of items. Threads take items from one shared counter, so that the
+ * work, and with it the checksum, does not depend on how many threads there are.
+ */
+public interface Workload {
+
+  /** The name on the command line; bin/workload derives it from the class name by the same rule. */
+  default String name() {
+    return getClass().getSimpleName().toLowerCase(Locale.ROOT);
+  }
+
+  /** How many iterations a run of this size has unless told otherwise. */
+  int defaultIterations(Size size);
+
+  /** What {@link Checksum#text} of every iteration of this size must be, on any JVM. */
+  String expectedChecksum(Size size);
+
+  /**
+   * Called once, before anything else.
+   *
+   * @throws UsageException when this Java runtime lacks something the workload needs
+   */
+  void prepare(Size size) throws Exception;
+
+  /** How many items one iteration has; called after {@link #prepare}. */
+  int items();
+
+  /** Called once per thread, after {@link #prepare}. */
+  Worker newWorker() throws Exception;
+
+  /** Brings everything back to where an iteration starts; not timed. */
+  default void beforeIteration() throws Exception {}
+
+  /** The part of an iteration that one thread does after all items are done; timed. */
+  default void afterItems() throws Exception {}
+
+  /** The iteration's checksum, from the sum of what the workers returned; not timed. */
+  default long checksum(long sumOfItems) throws Exception {
+    return sumOfItems;
+  }
+}

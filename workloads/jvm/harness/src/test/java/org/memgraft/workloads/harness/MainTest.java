@@ -1,0 +1,163 @@
+package org.memgraft.workloads.harness;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+class MainTest {
+  private static final Pattern LINE =
+      Pattern.compile(
+          "\\{\"memgraft_iteration\": (\\d+), \"workload\": \"sums\", \"wall_seconds\": \\d+\\.\\d+,"
+              + " \"cpu_seconds\": \\d+\\.\\d+, \"worker_cpu_seconds\": \\d+\\.\\d+,"
+              + " \"checksum\": \"([0-9a-f]{16})\"}");
+
+  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+  private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+
+  /** Adds up its items; what it expects and where it fails is up to the test. */
+  private static final class Sums implements Workload {
+    private static final int ITEMS = 1000;
+    private long expected = (long) ITEMS * (ITEMS - 1) / 2;
+    private Exception failure;
+    private int wrongFromIteration = Integer.MAX_VALUE;
+    private int iterations;
+
+    @Override
+    public int defaultIterations(Size size) {
+      return 2;
+    }
+
+    @Override
+    public String expectedChecksum(Size size) {
+      return Checksum.text(expected);
+    }
+
+    @Override
+    public void prepare(Size size) {}
+
+    @Override
+    public int items() {
+      return ITEMS;
+    }
+
+    @Override
+    public void beforeIteration() {
+      iterations++;
+    }
+
+    @Override
+    public Worker newWorker() {
+      return item -> {
+        if (failure != null && item == ITEMS / 2) {
+          throw failure;
+        }
+        return item;
+      };
+    }
+
+    @Override
+    public long checksum(long sumOfItems) {
+      return iterations > wrongFromIteration ? 0 : sumOfItems;
+    }
+  }
+
+  private int run(Sums sums, String... arguments) {
+    return Main.run(List.of(sums), arguments, printer(out), printer(err));
+  }
+
+  private static PrintStream printer(ByteArrayOutputStream bytes) {
+    return new PrintStream(bytes, true, StandardCharsets.UTF_8);
+  }
+
+  private List<String> lines(ByteArrayOutputStream bytes) {
+    return bytes.toString(StandardCharsets.UTF_8).lines().toList();
+  }
+
+  @Test
+  void printsOneJsonLinePerIterationAndNothingElse() {
+    assertEquals(Main.DONE, run(new Sums(), "sums", "--iterations", "3"));
+    List<String> lines = lines(out);
+    assertEquals(3, lines.size());
+    for (int i = 0; i < lines.size(); i++) {
+      var matcher = LINE.matcher(lines.get(i));
+      assertTrue(matcher.matches(), lines.get(i));
+      assertEquals(Integer.toString(i), matcher.group(1));
+    }
+    assertEquals(List.of(), lines(err));
+  }
+
+  @Test
+  void workIsTheSameForAnyNumberOfThreads() {
+    for (String threads : List.of("1", "2", "7")) {
+      assertEquals(Main.DONE, run(new Sums(), "sums", "--threads", threads));
+    }
+  }
+
+  @Test
+  void wrongChecksumFails() {
+    Sums sums = new Sums();
+    sums.expected = 1;
+    assertEquals(Main.FAILED, run(sums, "sums", "--size", "small"));
+    assertEquals(
+        List.of(
+            "sums: iteration 0: checksum 0000000000079f2c, expected 0000000000000001 for --size"
+                + " small: this JVM computed something else"),
+        lines(err));
+  }
+
+  @Test
+  void checksumThatChangesFails() {
+    Sums sums = new Sums();
+    sums.wrongFromIteration = 2;
+    assertEquals(Main.FAILED, run(sums, "sums", "--iterations", "5"));
+    assertEquals(3, lines(out).size());
+    assertTrue(lines(err).get(0).startsWith("sums: iteration 2: checksum 0"), err::toString);
+  }
+
+  @Test
+  void wrongWorkIsOneLine() {
+    Sums sums = new Sums();
+    sums.failure = new WorkloadFailure("two and two is five");
+    assertEquals(Main.FAILED, run(sums, "sums", "--threads", "1"));
+    assertEquals(List.of("sums: iteration 0: worker-0: two and two is five"), lines(err));
+    assertEquals(List.of(), lines(out));
+  }
+
+  @Test
+  void unforeseenExceptionIsOneLineAndItsTrace() {
+    Sums sums = new Sums();
+    sums.failure = new IllegalStateException("lost count");
+    assertEquals(Main.FAILED, run(sums, "sums", "--threads", "1"));
+    assertEquals(
+        "sums: iteration 0: worker-0: java.lang.IllegalStateException: lost count",
+        lines(err).get(0));
+    assertTrue(lines(err).get(2).contains("MainTest"), err::toString);
+  }
+
+  @Test
+  void unknownWorkloadIsWrongUsage() {
+    assertEquals(Main.WRONG_USAGE, run(new Sums(), "products"));
+    assertEquals(
+        List.of("workload: no workload 'products' on this class path, which has: sums"),
+        lines(err));
+  }
+
+  @Test
+  void wrongOptionIsWrongUsage() {
+    assertEquals(Main.WRONG_USAGE, run(new Sums(), "sums", "--threads", "none"));
+    assertEquals(1, lines(err).size());
+  }
+
+  @Test
+  void helpGoesToStandardOutput() {
+    assertEquals(Main.DONE, run(new Sums(), "--help"));
+    assertTrue(out.toString(StandardCharsets.UTF_8).contains("--iterations"));
+    assertEquals(List.of(), lines(err));
+  }
+}
