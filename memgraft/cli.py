@@ -1,0 +1,280 @@
+"""The command line: what is typed, and which exit code it ends with. The work is in the modules named after commands.
+
+Heavy imports (scipy, bokeh) wait until a command needs them, so that help and completion are quick.
+"""
+
+import contextlib
+import functools
+import inspect
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, NoReturn, get_type_hints
+
+import typer
+
+from memgraft import __version__, grafts, screen
+from memgraft.design import MIN_PAIRS, Pairing
+from memgraft.errors import MemgraftError, WrongUsageError
+from memgraft.launch import Via
+from memgraft.metrics import MetricName
+
+TRACEBACK_VARIABLE = "MEMGRAFT_TRACEBACK"
+
+app = typer.Typer(
+    help="Memgraft grafts memory-system designs onto stock runtimes and measures what each does to your program.",
+    epilog="Exit codes: 0 done, 1 the program run failed, 2 wrong usage, 3 this machine or runtime cannot take the "
+    "graft, 130 interrupted.",
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+zero_app = typer.Typer(help="The zeroing kernels on this machine.", rich_markup_mode=None)
+app.add_typer(zero_app, name="zero")
+
+# What follows COMMAND belongs to it, with or without `--` in front.
+TAKES_COMMAND = {"allow_interspersed_args": False}
+Command = Annotated[
+    # Not required, so that a missing one is explained like any other that cannot be run.
+    list[str] | None,
+    typer.Argument(metavar="COMMAND", help="What to run; it has to start java.", show_default=False),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else, on standard output.")]
+ViaOption = Annotated[
+    Via,
+    typer.Option(
+        help="The environment variable that carries the grafts to the JVM. auto: JDK_JAVA_OPTIONS if COMMAND is a java "
+        "launcher of JDK 9 or later, else JAVA_TOOL_OPTIONS.",
+    ),
+]
+
+
+def graft_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command one option per graft of the table, and hands it the choices made as `selection`."""
+
+    @functools.wraps(function)
+    def command(**arguments: Any) -> None:
+        chosen = {graft.name: arguments.pop(graft.name) for graft in grafts.GRAFTS}
+        selection = {name: choice.value for name, choice in chosen.items() if choice is not None}
+        if not selection:
+            raise WrongUsageError(f"no graft given: expected at least one of {grafts.usage()}")
+        function(selection=selection, **arguments)
+
+    def option(graft: grafts.Graft) -> inspect.Parameter:
+        choices = StrEnum(graft.name, {choice.name: choice.name for choice in graft.choices})  # type: ignore[misc]
+        explained = "; ".join(f"{choice.name}: {choice.help}" for choice in graft.choices)
+        annotation = Annotated[choices | None, typer.Option(graft.option, help=f"{graft.help} {explained}.")]
+        return inspect.Parameter(graft.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+    hints = get_type_hints(function, include_extras=True)
+    own = [
+        parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
+        for name, parameter in inspect.signature(function).parameters.items()
+        if name != "selection"
+    ]
+    parameters = [*(option(graft) for graft in grafts.GRAFTS), *own]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return command
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"memgraft {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def doctor(
+    java: Annotated[
+        list[str] | None, typer.Argument(metavar="JAVA", help="A java executable, or the home of a JDK or JRE.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """What this machine and each JVM found can take, and why not."""
+    from memgraft import doctor as work
+
+    report = work.examine(java or [])
+    if json:
+        screen.print_json(report)
+    else:
+        work.show(report, screen.out())
+
+
+@app.command(context_settings=TAKES_COMMAND)
+@graft_options
+def run(
+    selection: grafts.Selection,
+    command: Command = None,
+    via: ViaOption = Via.AUTO,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the JSON to this file as well.")] = None,
+    json: Json = False,
+) -> None:
+    """Run a program with grafts, and say at its end what they did.
+
+    The program's input, output and errors are its own; the summary goes to standard error. With --json the program's
+    standard output goes to standard error.
+    """
+    from memgraft import run as work
+
+    if output is not None and not output.parent.is_dir():
+        raise WrongUsageError(f"--output {output}: the folder {output.parent} does not exist; make it first")
+    finished = work.run(command or [], selection, via, stdout=work.to_standard_error() if json else None)
+    error = finished.error()
+    if finished.grafted:
+        report = finished.as_json()
+        if output is not None:
+            screen.write_file(output, screen.dump(report))
+        if json:
+            screen.print_json(report)
+        else:
+            work.show(finished, screen.err())
+    if error is not None:
+        raise error
+
+
+@app.command(context_settings=TAKES_COMMAND)
+@graft_options
+def compare(
+    selection: grafts.Selection,
+    command: Command = None,
+    launches: Annotated[int, typer.Option(metavar="N", help="How many pairs of launches, at least 6.")] = 10,
+    warmup_launches: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Grafted launches before the first pair, not counted.")
+    ] = 1,
+    warmup_iterations: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=0, help="Iterations of each launch not to count; default: the first half, rounded up."
+        ),
+    ] = None,
+    metric: Annotated[
+        MetricName,
+        typer.Option(
+            help="What the verdict rests on. auto: CPU time of the steady iterations where every launch reports them, "
+            "else of the whole launch."
+        ),
+    ] = MetricName.AUTO,
+    pairing: Annotated[
+        Pairing,
+        typer.Option(help="alternate: one after the other. concurrent: both at once, each on half of the CPUs."),
+    ] = Pairing.ALTERNATE,
+    via: ViaOption = Via.AUTO,
+    output: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="A new folder for report, results and logs; default: one in memgraft-out/."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Measure a program stock against grafted: launches in pairs, a verdict with its interval, and an HTML report.
+
+    --zeroing hot-path compares the stock with itself: a calibration of this machine.
+    """
+    if launches < MIN_PAIRS:
+        raise WrongUsageError(
+            f"--launches {launches}: expected at least {MIN_PAIRS}, the smallest number of pairs whose exact 95 % "
+            "interval of the median is finite"
+        )
+    from memgraft import compare as work
+
+    started = datetime.now().astimezone()
+    settings = work.Settings(
+        command=command or [],
+        selection=selection,
+        via=via,
+        pairs=launches,
+        warmup_launches=warmup_launches,
+        warmup_iterations=warmup_iterations,
+        metric=metric,
+        pairing=pairing,
+        output=output or work.default_output(started),
+    )
+    comparison = work.Comparison(settings)
+    # After what can be wrong at once, and before the long work, which must not end at a package that is missing.
+    from memgraft.report import write
+
+    with screen.progress() as bar:
+        task = bar.add_task("starting", total=sum(map(len, comparison.groups)))
+        comparison.run(lambda now, done, _: bar.update(task, completed=done, description=now.name))
+    result = write(comparison, started, screen.err() if json else screen.out(), brief=json)
+    if json:
+        screen.print_json(result)
+
+
+@zero_app.command()
+def bench(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A tenth of the time per repetition; wider intervals.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Zero 64 B to 64 MB with every kernel of this CPU, resident and streaming, against memset."""
+    from memgraft import zero as work
+
+    with (
+        screen.err().status("measuring every kernel at every size") if sys.stderr.isatty() else contextlib.nullcontext()
+    ):
+        report = work.bench(quick)
+    if json:
+        screen.print_json(report)
+    else:
+        work.show(report, screen.out())
+
+
+def main() -> NoReturn:
+    """The entry point: every way to fail ends in one line on standard error and the exit code that belongs to it."""
+    for stream in (sys.stdout, sys.stderr):
+        # A path need not be valid text, and a terminal need not know every letter.
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        # Nothing typed: the help says what can be.
+        code = app(sys.argv[1:] or ["--help"], prog_name="memgraft", standalone_mode=False)
+        sys.stdout.flush()
+        sys.exit(code if isinstance(code, int) else 0)
+    except MemgraftError as error:
+        screen.fail(error)
+    except typer.TyperException as error:
+        screen.fail(_usage_error(error))
+    except (typer.Abort, KeyboardInterrupt):
+        screen.say("interrupted")
+        raise SystemExit(130) from None
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(0) from None
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        screen.fail(WrongUsageError(f"{where}{error.strerror or error}; check the path, its permissions and the disk"))
+    except Exception as error:  # noqa: BLE001  the last resort: nobody but a developer wants a traceback
+        _report_own_mistake(error)
+
+
+def _usage_error(error: typer.TyperException) -> MemgraftError:
+    """The parser's message, in the one form of all messages."""
+    # pydantic, which typer has look at values, announces its errors.
+    message = " ".join(error.format_message().replace("Value error, ", "").split()).rstrip(".")
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "memgraft"
+    return WrongUsageError(f"{message[:1].lower()}{message[1:]}; see `{command} --help`")
+
+
+def _report_own_mistake(error: Exception) -> NoReturn:
+    if os.environ.get(TRACEBACK_VARIABLE):
+        traceback.print_exc()
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    screen.say(
+        f"a mistake in Memgraft itself: {type(error).__name__}: {error} ({Path(frame.filename).name}:{frame.lineno}); "
+        f"please report it with what {TRACEBACK_VARIABLE}=1 shows"
+    )
+    raise SystemExit(1)

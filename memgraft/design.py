@@ -1,0 +1,74 @@
+"""Which launches a comparison consists of, in which order and on which CPUs. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from memgraft.errors import CannotTakeError
+
+MIN_PAIRS = 6
+"""The smallest number of pairs whose exact 95 % interval of the median is finite.
+
+Both ends of the sample hold the median with probability 1 - 2 / 2**n: 0.969 for 6 pairs, 0.938 for 5.
+"""
+
+
+class Pairing(StrEnum):
+    """How the two sides of a pair share the machine and the minute."""
+
+    ALTERNATE = "alternate"
+    CONCURRENT = "concurrent"
+
+
+class Side(StrEnum):
+    """The two things that are compared."""
+
+    STOCK = "stock"
+    GRAFTED = "grafted"
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One launch to come."""
+
+    side: Side
+    pair: int | None
+    """Counts from 1; None for a warm-up launch, which is not counted."""
+    cpus: tuple[int, ...] = ()
+    """Where it may run; empty: wherever this process may."""
+
+    @property
+    def name(self) -> str:
+        return (
+            f"the warm-up launch ({self.side})" if self.pair is None else f"the {self.side} launch of pair {self.pair}"
+        )
+
+
+Halves = tuple[Sequence[int], Sequence[int]]
+
+
+def plan(pairs: int, warmups: int, pairing: Pairing, halves: Halves | None = None) -> list[list[Planned]]:
+    """Groups of launches that run at the same time, one group after the other.
+
+    Warm-up launches are grafted ones: a refusal shows before any long work, and whatever a first launch fills (page
+    cache, downloads) is filled. Then alternation is A B B A A B B A ..., so that a machine that becomes steadily
+    slower costs both sides the same; concurrent pairs instead swap their halves of the CPUs from pair to pair.
+    """
+    sides = (Side.STOCK, Side.GRAFTED)
+    if pairing is Pairing.ALTERNATE:
+        groups = [[Planned(Side.GRAFTED, None)] for _ in range(warmups)]
+        for pair in range(pairs):
+            order = sides if pair % 2 == 0 else sides[::-1]
+            groups += [[Planned(side, pair + 1)] for side in order]
+        return groups
+    if halves is None:
+        raise CannotTakeError(
+            "--pairing concurrent runs stock and grafted at the same time, each on CPUs of its own: expected at least "
+            "2 CPUs that this process may use, found 1; use --pairing alternate"
+        )
+    first, second = (tuple(half) for half in halves)
+    groups = [[Planned(Side.GRAFTED, None, first)] for _ in range(warmups)]
+    for pair in range(pairs):
+        stock_cpus, grafted_cpus = (first, second) if pair % 2 == 0 else (second, first)
+        groups.append([Planned(Side.STOCK, pair + 1, stock_cpus), Planned(Side.GRAFTED, pair + 1, grafted_cpus)])
+    return groups

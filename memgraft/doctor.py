@@ -1,0 +1,113 @@
+"""`memgraft doctor`: what this machine and each JVM found can take, and why not."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from rich.padding import Padding
+from rich.text import Text
+
+from memgraft import __version__, jvms, machine
+from memgraft.errors import WrongUsageError
+from memgraft.screen import Screen
+from memgraft.words import bytes_of
+
+SCHEMA = 1
+
+
+def examine(arguments: Sequence[str]) -> dict[str, Any]:
+    """Everything doctor knows, as it prints it with --json."""
+    examined = jvms.examine_all(jvms.discover(arguments, os.environ))
+    for jvm in examined:
+        if jvms.ARGUMENT in jvm.java.found_in and not jvm.version:
+            raise WrongUsageError(
+                f"'{jvm.java.path}' is no JVM ({jvm.grafts['zeroing'].reason}): expected a java executable or the home "
+                "of a JDK or JRE"
+            )
+    return {
+        "schema": SCHEMA,
+        "kind": "doctor",
+        "memgraft": __version__,
+        "machine": machine.describe(),
+        "jvms": [_jvm(jvm) for jvm in examined],
+    }
+
+
+def _jvm(jvm: jvms.Examined) -> dict[str, Any]:
+    return {
+        "version": jvm.version,
+        "vendor": jvm.vendor,
+        "name": jvm.name,
+        "path": str(jvm.java.path),
+        "found_in": jvm.java.found_in,
+        "collectors": jvm.collectors,
+        "grafts": {name: check.model_dump() for name, check in jvm.grafts.items()},
+    }
+
+
+def show(report: dict[str, Any], screen: Screen) -> None:
+    """The same for people."""
+    screen.print(Text("This machine", style="bold"))
+    for name, value in machine_lines(report["machine"]):
+        _line(screen, name, value)
+    if not report["jvms"]:
+        screen.print()
+        screen.print(Text("No JVM found", style="bold"))
+        places = "JAVA_HOME, the PATH, /usr/lib/jvm, SDKMAN and Memgraft's cache were searched"
+        screen.print(Padding(f"{places}; name one: memgraft doctor /path/to/jdk", (0, 0, 0, 2)))
+    for jvm in report["jvms"]:
+        screen.print()
+        title = " ".join(filter(None, (jvm["name"] or "unknown JVM", jvm["version"], jvm["vendor"])))
+        screen.print(Text(title, style="bold"), soft_wrap=True)
+        _line(screen, "path", f"{jvm['path']} ({', '.join(jvm['found_in'])})")
+        if jvm["collectors"]:
+            _line(screen, "collectors", ", ".join(jvm["collectors"]))
+        for name, check in jvm["grafts"].items():
+            _graft(screen, name, check)
+
+
+def machine_lines(described: dict[str, Any]) -> list[tuple[str, str]]:
+    """The machine in short lines of (what, how much)."""
+    caches = ", ".join(
+        f"{c['name']} {bytes_of(c['bytes'])}" + (f" x {c['instances']}" if c["instances"] > 1 else "")
+        for c in described["caches"]
+    )
+    counters = described["hardware_counters"]
+    cpus = f"{described['cpus']} CPUs, {described['cores'] or '?'} cores"
+    if described["usable_cpus"] != described["cpus"]:
+        cpus += f", of which this process may use {described['usable_cpus']} CPUs"
+    return [
+        ("CPU", f"{described['cpu']} ({described['architecture']})"),
+        ("CPUs", cpus),
+        ("virtual", f"yes, under {described['hypervisor']}" if described["hypervisor"] else "no"),
+        ("caches", caches or "unknown (lscpu of util-linux tells)"),
+        ("NUMA nodes", str(described["numa_nodes"])),
+        ("memory", bytes_of(described["memory_bytes"])),
+        ("kernel", described["kernel"]),
+        ("huge pages", f"transparent: {described['transparent_huge_pages'] or 'unknown'}"),
+        ("governor", described["cpu_governor"] or "unknown"),
+        ("counters", ("yes: " if counters["available"] else "no: ") + counters["reason"]),
+    ]
+
+
+def _graft(screen: Screen, name: str, check: dict[str, Any]) -> None:
+    if not check["available"]:
+        # The refusal starts with the name of the JVM, which stands right above it.
+        _, looked_for, details = check["reason"].partition("looked for ")
+        _line(screen, name, f"no: {looked_for}{details}" if details else f"no: {check['reason']}", "red")
+        return
+    _line(screen, name, f"yes: {check['reason']}", "green")
+    refused = [collector for collector, found in check["collectors"].items() if not found["available"]]
+    if refused:
+        _line(screen, "", f"not with {', '.join(refused)} (--json says why)")
+
+
+def _line(screen: Screen, name: str, value: str, style: str = "") -> None:
+    """`name  value`, with further lines of a long value below its first."""
+    name_width = 12
+    if not screen.is_terminal:
+        screen.print(Text(f"  {name:<{name_width}}{value}"), soft_wrap=True)
+        return
+    lines = Text(value, style=style).wrap(screen, max(screen.width - name_width - 2, 20))
+    for index, line in enumerate(lines):
+        screen.print(Text(f"  {name if index == 0 else '':<{name_width}}") + line)

@@ -1,0 +1,157 @@
+"""Reading the formats of docs/formats.md: what the native agent and measured programs write.
+
+pydantic checks the types, so that a truncated or foreign file becomes one clear line instead of a wrong number.
+Fields that a newer writer added are ignored; another `schema` number is refused.
+"""
+
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, ValidationError
+
+from memgraft.errors import CannotTakeError
+
+GIGA = 1e9
+
+
+class Format(BaseModel):
+    """Strict: a string is not a number and a NaN is no measurement."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="ignore", allow_inf_nan=False)
+
+
+class Jvm(Format):
+    """Which JVM this is; `libjvm` and `collector` are unknown when it refused early."""
+
+    version: str
+    feature: int
+    vendor: str
+    name: str
+    libjvm: str | None = None
+    collector: str | None = None
+
+    def __str__(self) -> str:
+        collector = f", {self.collector} collector" if self.collector else ""
+        return f"{self.name} {self.version} ({self.vendor}{collector})"
+
+
+class Zeroing(Format):
+    """What the zeroing graft did in one JVM; the counts come with the JVM's end."""
+
+    strategy: str
+    kernel: str
+    tlabs: NonNegativeInt = 0
+    missed_tlabs: NonNegativeInt = 0
+    bytes: NonNegativeInt = 0
+    cycles: NonNegativeInt = 0
+    seconds: NonNegativeFloat = 0.0
+
+    @property
+    def gigabytes_per_second(self) -> float | None:
+        """BytesZeroed / ZeroingCycles (Yang 2011, section 5.3) as GB/s; None when nothing was zeroed."""
+        return self.bytes / self.seconds / GIGA if self.seconds > 0 else None
+
+
+class Grafts(Format):
+    """What each graft did in one JVM; one that did not join is absent."""
+
+    zeroing: Zeroing | None = None
+
+
+class Refusal(Format):
+    """Why a JVM did not take a graft."""
+
+    message: str
+    exit_code: int
+
+
+class JvmSummary(Format):
+    """Format 2: one JVM that loaded the agent."""
+
+    schema_: Literal[1] = Field(alias="schema")
+    kind: Literal["jvm-summary"]
+    state: Literal["running", "ended", "refused"]
+    pid: int
+    jvm: Jvm
+    program: str = ""
+    wall_seconds: NonNegativeFloat = 0.0
+    user_seconds: NonNegativeFloat = 0.0
+    system_seconds: NonNegativeFloat = 0.0
+    grafts: Grafts = Grafts()
+    refusal: Refusal | None = None
+
+    @property
+    def cpu_seconds(self) -> float:
+        return self.user_seconds + self.system_seconds
+
+    @property
+    def cpu_utilisation(self) -> float | None:
+        """(UserTime + SystemTime) / ExecutionTime (Yang 2011, section 5.3); 1.0 is one CPU."""
+        return self.cpu_seconds / self.wall_seconds if self.wall_seconds > 0 else None
+
+    @property
+    def direct_cost(self) -> float | None:
+        """ZeroingCycles / (UserTime + SystemTime) (Yang 2011, section 5.1), both as CPU seconds."""
+        zeroing = self.grafts.zeroing
+        return zeroing.seconds / self.cpu_seconds if zeroing and self.cpu_seconds > 0 else None
+
+
+class Availability(Format):
+    """Whether something can take a graft."""
+
+    available: bool
+    reason: str
+
+
+class GraftCheck(Availability):
+    """Whether a JVM can take a graft, and with which collectors."""
+
+    collectors: dict[str, Availability] = {}
+
+
+class JvmCheck(Format):
+    """Format 3: what one JVM can take."""
+
+    schema_: Literal[1] = Field(alias="schema")
+    kind: Literal["jvm-check"]
+    jvm: Jvm
+    collectors: list[str]
+    grafts: dict[str, GraftCheck]
+
+
+_Model = TypeVar("_Model", bound=Format)
+
+
+def why(error: ValidationError) -> str:
+    """The first thing that is wrong, in one phrase."""
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return f"{where}: {first['msg']}" if where else first["msg"]
+
+
+def _read(path: Path, model: type[_Model]) -> _Model:
+    try:
+        return model.model_validate_json(path.read_bytes())
+    except (ValidationError, OSError) as error:
+        reason = why(error) if isinstance(error, ValidationError) else str(error)
+        raise CannotTakeError(
+            f"{path} cannot be read ({reason}): expected a {model.__name__} of docs/formats.md, schema 1; check that "
+            "the disk is not full and that the agent and the command line are of the same Memgraft"
+        ) from None
+
+
+def read_summaries(folder: Path) -> list[JvmSummary]:
+    """The summaries in `folder`, one per JVM, in the order in which they were first written."""
+
+    def started(path: Path) -> tuple[int, str]:
+        digits = path.stem.rpartition("-")[2]
+        return (int(digits) if digits.isdecimal() else 0, path.name)
+
+    return [_read(path, JvmSummary) for path in sorted(folder.glob("jvm-*.json"), key=started)]
+
+
+def read_check(folder: Path) -> JvmCheck | None:
+    """The check that a JVM wrote into `folder`, if it came to that."""
+    for path in folder.glob("check-*.json"):
+        return _read(path, JvmCheck)
+    return None

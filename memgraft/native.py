@@ -1,0 +1,20 @@
+"""Where the native parts are: one place, `memgraft/native/` beside this file, in a checkout and in an installation."""
+
+from pathlib import Path
+
+from memgraft.errors import CannotTakeError
+
+FOLDER = Path(__file__).parent / "native"
+HOTSPOT_AGENT = "libmemgraft_hotspot.so"
+ZERO_BENCH = "memgraft-zero-bench"
+
+
+def find(name: str) -> Path:
+    """The absolute path of a native part, or CannotTakeError."""
+    path = FOLDER.absolute() / name
+    if not path.is_file():
+        raise CannotTakeError(
+            f"the native part {name} is not at {path}: build it with `make build` in a checkout, or install Memgraft "
+            "again with `pip install .`"
+        )
+    return path

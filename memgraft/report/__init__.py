@@ -1,0 +1,31 @@
+"""The report of a comparison: the same facts on a terminal (terminal.py) and on a page (page.py, figures.py)."""
+
+from datetime import datetime
+from typing import Any
+
+from memgraft import advice, jvms, machine, outcome
+from memgraft.compare import Comparison
+from memgraft.launch import is_java_launcher
+from memgraft.report import facts, page, terminal
+from memgraft.screen import Screen, dump, write_file
+
+PAGE = "report.html"
+RESULT = "result.json"
+
+
+def write(comparison: Comparison, started: datetime, screen: Screen, *, brief: bool) -> dict[str, Any]:
+    """Writes page and JSON into the comparison's folder, shows the report, and returns the JSON.
+
+    `brief` shows the verdict and the warnings only: for when the JSON goes to standard output.
+    """
+    known = any(done.jvms for done in comparison.launches)
+    # Without an agent no JVM has said what it is; a command that is itself java can be asked.
+    jvm = jvms.identify(comparison.program) if not known and is_java_launcher(comparison.program) else None
+    result = outcome.analyse(comparison, machine.describe(), started.isoformat(timespec="seconds"), jvm)
+    warnings = advice.warnings(result)
+    report = comparison.output / PAGE
+    write_file(report, page.render(result, warnings))
+    as_json = {**result.as_json(report, warnings), "sentence": facts.verdict(result)}
+    write_file(comparison.output / RESULT, dump(as_json))
+    terminal.show(result, warnings, report, screen, brief=brief)
+    return as_json

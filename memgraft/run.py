@@ -1,0 +1,216 @@
+"""`memgraft run`: one program with grafts, and at its end what the grafts did."""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from memgraft import __version__, launch, native
+from memgraft.errors import (
+    CannotTakeError,
+    InterruptedRunError,
+    MemgraftError,
+    ProgramFailedError,
+    WrongUsageError,
+)
+from memgraft.formats import JvmSummary, read_summaries
+from memgraft.grafts import Selection, describe, joining
+from memgraft.screen import Screen, table
+from memgraft.words import bytes_of, count_of, percent, seconds_of
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Finished:
+    """One program that was run, and every JVM that took the grafts in it."""
+
+    command: Sequence[str]
+    selection: Selection
+    joined: launch.Joining
+    ended: launch.Ended
+    jvms: list[JvmSummary]
+    interrupted: bool
+
+    @property
+    def grafted(self) -> bool:
+        """Whether the program ran as asked, so that there is something to report, however it ended."""
+        return not joining(self.selection) or (bool(self.jvms) and refusal_of(self.jvms) is None)
+
+    def warnings(self) -> list[str]:
+        return [warning for jvm in self.jvms if (warning := _warning(jvm))]
+
+    def error(self) -> MemgraftError | None:
+        """What the exit code of `memgraft run` has to say, if anything."""
+        if refusal := refusal_of(self.jvms):
+            return refusal
+        if self.interrupted:
+            return InterruptedRunError(f"'{self.command[0]}' was interrupted", launch.INTERRUPT)
+        if self.ended.exit_code != 0:
+            code = launch.describe_exit(self.ended.exit_code)
+            if not self.grafted:
+                return ProgramFailedError(
+                    f"'{self.command[0]}' ended with {code} and no JVM that it started could be reached by the graft; "
+                    "what it printed says why, and `memgraft doctor` which JVM can take the graft"
+                )
+            return ProgramFailedError(f"'{self.command[0]}' ended with {code}")
+        return None if self.grafted else unreached_error(self.command, self.joined)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "schema": SCHEMA,
+            "kind": "run",
+            "memgraft": __version__,
+            "command": list(self.command),
+            "grafts": dict(self.selection),
+            "joined": joined_as_json(self.joined),
+            "exit_code": self.ended.exit_code,
+            "wall_seconds": self.ended.wall_seconds,
+            "user_seconds": self.ended.user_seconds,
+            "system_seconds": self.ended.system_seconds,
+            "cpu_utilisation": self.ended.cpu_seconds / self.ended.wall_seconds,
+            "max_rss_bytes": self.ended.max_rss_bytes,
+            "jvms": [jvm_as_json(jvm) for jvm in self.jvms],
+            "warnings": self.warnings(),
+        }
+
+
+def run(command: Sequence[str], selection: Selection, via: launch.Via, stdout: launch.File = None) -> Finished:
+    """Runs the command with the grafts; its input, output and errors are left alone unless `stdout` is given."""
+    program = launch.find_program(command)
+    # Before anything is started: a missing agent must not show after the program has done its work.
+    agent = native.find(native.HOTSPOT_AGENT) if joining(selection) else None
+    scratch = Path(tempfile.mkdtemp(prefix="memgraft-"))
+    try:
+        joined = launch.Joining()
+        if agent is not None:
+            variable = launch.choose_variable(program, via)
+            joined = launch.join(selection, variable, launch.loadable(agent, scratch), scratch)
+        with launch.forwarding() as signals:
+            started = launch.start(command, program, joined.environment(os.environ), stdout=stdout)
+            signals.watch([started])
+            [ended] = launch.wait(started)
+        interrupted = signals.received == launch.INTERRUPT
+        return Finished(command, selection, joined, ended, read_summaries(scratch), interrupted)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def refusal_of(jvms: Sequence[JvmSummary]) -> MemgraftError | None:
+    """The first refusal, as the error it is."""
+    for jvm in jvms:
+        if jvm.state == "refused":
+            if jvm.refusal is None:
+                return CannotTakeError(f"the JVM {jvm.jvm} (process {jvm.pid}) refused the graft and did not say why")
+            kind = WrongUsageError if jvm.refusal.exit_code == WrongUsageError.exit_code else CannotTakeError
+            return kind(jvm.refusal.message)
+    return None
+
+
+def unreached_error(command: Sequence[str], joined: launch.Joining) -> MemgraftError:
+    """For a command that succeeded without any JVM having loaded the agent."""
+    other = launch.Via.TOOL if joined.variable == launch.JDK_JAVA_OPTIONS else launch.Via.JDK
+    return WrongUsageError(
+        f"no JVM that '{command[0]}' started could be reached by {joined.variable}: expected a command that starts "
+        f"java; if it does start java, it sets or clears that variable itself: try --via {other.value}"
+    )
+
+
+def joined_as_json(joined: launch.Joining) -> dict[str, Any] | None:
+    """What was added to the program's environment; null where nothing was."""
+    return {"variable": joined.variable, "options": list(joined.options)} if joined.variable else None
+
+
+def jvm_as_json(jvm: JvmSummary) -> dict[str, Any]:
+    """Format 2 and what follows from it."""
+    fields = jvm.model_dump(by_alias=True, exclude_none=True)
+    fields["cpu_utilisation"] = jvm.cpu_utilisation
+    if jvm.grafts.zeroing is not None:
+        fields["grafts"]["zeroing"] |= {
+            "gigabytes_per_second": jvm.grafts.zeroing.gigabytes_per_second,
+            "direct_cost": jvm.direct_cost,
+        }
+    return fields
+
+
+def _warning(jvm: JvmSummary) -> str:
+    """What a reader of this JVM's numbers must know."""
+    if jvm.state == "running":
+        if psutil.pid_exists(jvm.pid):
+            return f"the JVM of process {jvm.pid} still runs; what the graft did in it is not counted"
+        return (
+            f"the JVM of process {jvm.pid} ended without a summary (killed, crashed or halted); what the graft did in "
+            "it is not counted"
+        )
+    if jvm.grafts.zeroing and jvm.grafts.zeroing.missed_tlabs:
+        return missed_tlabs(jvm.grafts.zeroing.missed_tlabs, f"the JVM of process {jvm.pid}")
+    return ""
+
+
+def missed_tlabs(count: int, where: str) -> str:
+    return (
+        f"{count_of(count, 'TLAB')} of {where} did not reach the graft and kept the stock's zeroing: nothing is wrong "
+        "with the program's memory, but the figures leave those TLABs out; please report it with the JVM's version"
+    )
+
+
+def show(finished: Finished, screen: Screen) -> None:
+    """The summary at the program's end: a few lines for one JVM, a table for several."""
+    ended = finished.ended
+    screen.print(
+        f"memgraft: {describe(finished.selection)}: {seconds_of(ended.wall_seconds)} wall, "
+        f"{seconds_of(ended.cpu_seconds)} CPU ({percent(ended.cpu_seconds / ended.wall_seconds)} of one CPU)",
+        soft_wrap=True,
+    )
+    done = [jvm for jvm in finished.jvms if jvm.state == "ended"]
+    if len(done) == 1:
+        screen.print(f"memgraft: {_in_words(done[0])}", soft_wrap=True)
+    elif done:
+        screen.print(_table(done))
+    if not joining(finished.selection):
+        screen.print("memgraft: the agent was not loaded: the stock does this by itself", soft_wrap=True)
+    for warning in finished.warnings():
+        screen.print(f"memgraft: warning: {warning}", soft_wrap=True)
+
+
+def _in_words(jvm: JvmSummary) -> str:
+    zeroing = jvm.grafts.zeroing
+    if zeroing is None:
+        return str(jvm.jvm)
+    text = f"{jvm.jvm}: {count_of(zeroing.tlabs, 'TLAB')}, {bytes_of(zeroing.bytes)} zeroed by {zeroing.kernel}"
+    if zeroing.gigabytes_per_second is not None and jvm.direct_cost is not None:
+        text += f" at {zeroing.gigabytes_per_second:.1f} GB/s; direct cost {percent(jvm.direct_cost)} of CPU time"
+    return text
+
+
+def _table(jvms: Sequence[JvmSummary]) -> Any:
+    numbers = ("process", "TLABs", "zeroed", "GB/s", "direct cost", "CPU use")
+    made = table("process", "program", "JVM", "kernel", *numbers[1:], right=numbers)
+    for jvm in jvms:
+        zeroing = jvm.grafts.zeroing
+        if zeroing is None:
+            continue
+        made.add_row(
+            str(jvm.pid),
+            jvm.program.split(" ")[0] or "?",
+            # Without the build and the distributor: a table is narrow, and --json has it all.
+            f"{jvm.jvm.version.partition('+')[0]}, {jvm.jvm.collector}",
+            zeroing.kernel,
+            f"{zeroing.tlabs:,}",
+            bytes_of(zeroing.bytes),
+            "-" if zeroing.gigabytes_per_second is None else f"{zeroing.gigabytes_per_second:.1f}",
+            "-" if jvm.direct_cost is None else percent(jvm.direct_cost),
+            "-" if jvm.cpu_utilisation is None else percent(jvm.cpu_utilisation),
+        )
+    return made
+
+
+def to_standard_error() -> int:
+    """Where a program's standard output goes when Memgraft's own is to be JSON alone."""
+    return sys.stderr.fileno()

@@ -1,0 +1,66 @@
+"""A program that behaves as one with JVMs under it: it reads the variables a JVM reads and leaves its summaries.
+
+Its words are `name=value`: exit=N, signal=N, iterations=N, checksum=TEXT, refuse=CODE, jvms=N, state=running|ended,
+missed=N, seconds=S (of a stock iteration), factor=F (grafted over stock), garbage=1, reads=VARIABLE, sleep=S,
+stderr=TEXT, collector=NAME, tlabs=N.
+"""
+
+import json
+import os
+import shlex
+import sys
+import time
+from pathlib import Path
+from urllib.parse import unquote
+
+words = dict(word.split("=", 1) for word in sys.argv[1:])
+options = shlex.split(os.environ.get(words.get("reads", "JAVA_TOOL_OPTIONS"), ""))
+agent = next((option.partition("=")[2] for option in options if option.startswith("-agentpath:")), "")
+agent_options = dict(part.split("=", 1) for part in agent.split(",") if "=" in part)
+grafted = bool(agent_options)
+print("hello from the program")
+print(words.get("stderr", ""), file=sys.stderr, flush=True)
+
+jvm = {"version": "17.0.1+1", "feature": 17, "vendor": "Fake", "name": "Fake VM"}
+for number in range(int(words.get("jvms", "1")) if grafted else 0):
+    summary = {"schema": 1, "kind": "jvm-summary", "state": words.get("state", "ended"), "pid": 4_000_000 + number}
+    if "refuse" in words:
+        summary |= {"state": "refused", "jvm": jvm}
+        summary["refusal"] = {
+            "message": "the fake graft cannot join: looked for joints; found none; use another JVM",
+            "looked_for": "joints",
+            "found": "none",
+            "advice": "use another JVM",
+            "exit_code": int(words["refuse"]),
+        }
+    else:
+        zeroing: dict[str, object] = {"strategy": agent_options["zeroing"], "kernel": "avx512"}
+        if summary["state"] == "ended":
+            tlabs = int(words.get("tlabs", "100"))
+            zeroing |= {"tlabs": tlabs, "missed_tlabs": int(words.get("missed", "0")), "bytes": tlabs * 1_000_000}
+            zeroing |= {"cycles": 25_000_000, "seconds": 0.01}
+            summary |= {"program": "org.example.Main a b", "wall_seconds": 0.5}
+            summary |= {"user_seconds": 0.75, "system_seconds": 0.25}
+        summary |= {"jvm": {**jvm, "libjvm": "/fake/libjvm.so", "collector": words.get("collector", "G1")}}
+        summary["grafts"] = {"zeroing": zeroing}
+    text = "{ half" if "garbage" in words else json.dumps(summary)
+    path = Path(unquote(agent_options["summary"])) / f"jvm-{summary['pid']}-{time.time_ns()}.json"
+    path.write_text(text, encoding="utf-8")
+if "refuse" in words and grafted:
+    sys.exit(int(words["refuse"]))
+
+seconds = float(words.get("seconds", "1.0")) * (float(words.get("factor", "1.0")) if grafted else 1.0)
+for number in range(int(words.get("iterations", "0"))):
+    # A spread that is the same in every launch of a side, so that results repeat exactly.
+    cpu = seconds * (2.0 if number == 0 else 1.0)
+    line = {"memgraft_iteration": number, "workload": "fake", "wall_seconds": cpu, "cpu_seconds": cpu}
+    line |= {"worker_cpu_seconds": cpu * 0.9}
+    line["checksum"] = words.get("checksum", "c") + (words.get("grafted_checksum", "") if grafted else "")
+    print(json.dumps(line))
+sys.stdout.flush()
+if "sleep" in words:
+    print("asleep", file=sys.stderr, flush=True)
+    time.sleep(float(words["sleep"]))
+if "signal" in words:
+    os.kill(os.getpid(), int(words["signal"]))
+sys.exit(int(words.get("exit", "0")))

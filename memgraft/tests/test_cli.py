@@ -1,0 +1,155 @@
+"""What is typed wrong ends in one line and exit code 2; help, version and JSON go where they belong."""
+
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from memgraft import __version__, grafts
+from memgraft.tests.conftest import Memgraft, program
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["nope"], "no such command 'nope'"),
+        (["zero"], "missing command"),
+        (["run"], "no graft given"),
+        (["run", "--zeroing", "bulk", "--"], "no command given: expected `-- COMMAND...`"),
+        (["run", "--", "java"], "no graft given: expected at least one of --zeroing hot-path|bulk|non-temporal"),
+        (["run", "--zeroing", "warm", "--", "java"], "'warm' is not one of 'hot-path', 'bulk', 'non-temporal'"),
+        (["run", "--zeroing", "bulk", "--via", "post", "--", "java"], "'post' is not one of 'auto'"),
+        (["run", "--zeroing", "bulk", "--no-such", "--", "java"], "no such option: --no-such"),
+        (["run", "--zeroing", "bulk", "--", "no-such-program"], "command 'no-such-program' not found"),
+        (["run", "--zeroing", "bulk", "--output", "no/such/x.json", "--", "ls"], "the folder no/such does not exist"),
+        (["compare", "--zeroing", "bulk", "--launches", "5", "--", "java"], "--launches 5: expected at least 6"),
+        (["compare", "--zeroing", "bulk", "--launches", "many", "--", "java"], "'--launches'"),
+        (["compare", "--zeroing", "bulk", "--warmup-launches", "-1", "--", "java"], "'--warmup-launches'"),
+        (["compare", "--zeroing", "bulk", "--metric", "luck", "--", "java"], "'luck' is not one of 'auto'"),
+        (["compare", "--zeroing", "bulk", "--pairing", "odd", "--", "java"], "'odd' is not one of 'alternate'"),
+        (["compare", "--", "java"], "no graft given"),
+        (["doctor", "/no/such/java"], "'/no/such/java' is no JVM"),
+        (["zero", "bench", "extra"], "extra"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_exit_code_2(memgraft: Memgraft, arguments: list[str], expected: str) -> None:
+    done = memgraft(*arguments)
+    assert done.code == 2
+    assert done.out == ""
+    [line] = done.err.splitlines()
+    assert line.startswith("memgraft: ")
+    assert expected in line
+    assert "Value error" not in line
+
+
+@pytest.mark.parametrize("arguments", [["run", "--zeroing", "bulk"], ["compare", "--zeroing", "bulk"]])
+def test_a_missing_agent_is_said_before_anything_starts(memgraft: Memgraft, arguments: list[str]) -> None:
+    next(memgraft.natives.iterdir()).unlink()
+    done = memgraft(*arguments, "--", "touch", "started")
+    assert done.code == 3
+    assert "make build" in done.error
+    assert not (memgraft.folder / "started").exists()
+
+
+def test_help_names_every_graft_and_choice(memgraft: Memgraft) -> None:
+    for command in ("run", "compare"):
+        text = memgraft(command, "--help").out
+        for graft in grafts.GRAFTS:
+            assert graft.option in text
+            for choice in graft.choices:
+                assert choice.name in text
+
+
+def test_nothing_typed_is_help(memgraft: Memgraft) -> None:
+    done = memgraft()
+    assert done.code == 0
+    assert done.out.startswith("Usage: memgraft")
+    assert "Exit codes" in done.out
+
+
+def test_version(memgraft: Memgraft) -> None:
+    assert memgraft("--version").out == f"memgraft {__version__}\n"
+
+
+def test_version_is_the_one_in_the_build_file() -> None:
+    build = (Path(__file__).parent.parent.parent / "CMakeLists.txt").read_text()
+    assert f"project(memgraft VERSION {__version__} " in build
+
+
+def test_a_reader_that_leaves_is_no_error(memgraft: Memgraft) -> None:
+    with subprocess.Popen(
+        ["bash", "-c", '"$@" | true; exit ${PIPESTATUS[0]}', "bash", *memgraft.command("doctor")],
+        env=memgraft.environment(),
+        stderr=subprocess.PIPE,
+    ) as process:
+        _, errors = process.communicate()
+    assert errors == b""
+    assert process.returncode == 0
+
+
+def test_an_unwritable_folder_is_one_line(memgraft: Memgraft) -> None:
+    (memgraft.folder / "file").touch()
+    done = memgraft("compare", "--zeroing", "bulk", "--output", "file/below", "--", *program())
+    assert done.code == 2
+    assert len(done.err.splitlines()) == 1
+    assert "file" in done.error
+
+
+def test_no_traceback_for_a_mistake_of_our_own(memgraft: Memgraft) -> None:
+    # A stand-in for a mistake: the driver breaks a module that `doctor` uses.
+    broken = (
+        "import memgraft.doctor; memgraft.doctor.examine = lambda java: 1 / 0\nfrom memgraft.cli import main\nmain()"
+    )
+    command = memgraft.command("doctor")
+    done = subprocess.run(
+        [command[0], "-c", broken, "doctor"], env=memgraft.environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    [line] = done.stderr.splitlines()
+    assert "a mistake in Memgraft itself: ZeroDivisionError" in line
+
+
+def interrupt_when_asleep(memgraft: Memgraft, number: int, *arguments: str) -> tuple[int, str]:
+    """Starts Memgraft without a terminal, sends it a signal once its program sleeps, and waits for its end."""
+    marker = memgraft.folder / "errors"
+    with marker.open("wb") as errors:
+        process = subprocess.Popen(
+            memgraft.command(*arguments),
+            cwd=memgraft.folder,
+            env=memgraft.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            start_new_session=True,
+        )
+        while not any("asleep" in log.read_text() for log in [marker, *memgraft.folder.glob("*/logs/*.err")]):
+            assert process.poll() is None, marker.read_text()
+            time.sleep(0.02)
+        process.send_signal(number)
+        code = process.wait(60)
+    return code, marker.read_text()
+
+
+class TestInterruption:
+    def test_run_waits_for_its_program_and_ends_with_130(self, memgraft: Memgraft) -> None:
+        command = ["run", "--zeroing", "bulk", "--", *program("sleep=60")]
+        code, errors = interrupt_when_asleep(memgraft, signal.SIGINT, *command)
+        assert code == 130
+        assert "was interrupted" in errors.splitlines()[-1]
+
+    def test_run_passes_sigterm_on_and_reports_the_programs_code(self, memgraft: Memgraft) -> None:
+        command = ["run", "--zeroing", "bulk", "--", *program("sleep=60")]
+        code, errors = interrupt_when_asleep(memgraft, signal.SIGTERM, *command)
+        assert code == 1
+        assert "ended with exit code 143 (SIGTERM)" in errors.splitlines()[-1]
+
+    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+    def test_compare_keeps_what_it_has(self, memgraft: Memgraft, number: int) -> None:
+        command = ["compare", "--zeroing", "bulk", "--output", "out", "--", *program("sleep=60")]
+        code, errors = interrupt_when_asleep(memgraft, number, *command)
+        assert code == 128 + number
+        assert re.search(r"after 0 counted launches; what was measured is in .*launches\.jsonl", errors)
+        assert len((memgraft.folder / "out/launches.jsonl").read_text().splitlines()) == 1

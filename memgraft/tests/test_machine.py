@@ -1,0 +1,115 @@
+"""Machines that are faked, and this one."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from memgraft import machine
+from memgraft.machine import Load
+
+
+def fake_cpus(root: Path, cores: list[list[int]], nodes: dict[int, int] | None = None) -> Path:
+    """A sysfs in which each inner list is one core's hardware threads."""
+    for siblings in cores:
+        for cpu in siblings:
+            folder = root / f"sys/devices/system/cpu/cpu{cpu}"
+            (folder / "topology").mkdir(parents=True)
+            (folder / "topology/thread_siblings_list").write_text(",".join(map(str, siblings)) + "\n")
+            (folder / f"node{(nodes or {}).get(cpu, 0)}").mkdir()
+    return root
+
+
+class TestHalves:
+    def test_two_cores(self, tmp_path: Path) -> None:
+        assert machine.halves([0, 1], fake_cpus(tmp_path, [[0], [1]])) == ([0], [1])
+
+    def test_hardware_threads_of_a_core_stay_together(self, tmp_path: Path) -> None:
+        root = fake_cpus(tmp_path, [[0, 4], [1, 5], [2, 6], [3, 7]])
+        assert machine.halves(range(8), root) == ([0, 4, 1, 5], [2, 6, 3, 7])
+
+    def test_a_single_core_is_split_between_its_threads(self, tmp_path: Path) -> None:
+        assert machine.halves([0, 1], fake_cpus(tmp_path, [[0, 1]])) == ([0], [1])
+
+    def test_nodes_are_not_mixed(self, tmp_path: Path) -> None:
+        root = fake_cpus(tmp_path, [[0], [1], [2], [3]], {0: 0, 2: 0, 1: 1, 3: 1})
+        assert machine.halves(range(4), root) == ([0, 2], [1, 3])
+
+    def test_an_odd_core_is_left_out(self, tmp_path: Path) -> None:
+        assert machine.halves(range(3), fake_cpus(tmp_path, [[0], [1], [2]])) == ([0], [1])
+
+    def test_both_halves_are_equal_even_where_cores_are_not(self, tmp_path: Path) -> None:
+        first, second = machine.halves([0, 1, 2], fake_cpus(tmp_path, [[0, 1], [2]])) or ([], [])
+        assert len(first) == len(second) == 1
+
+    def test_only_usable_cpus(self, tmp_path: Path) -> None:
+        root = fake_cpus(tmp_path, [[0], [1], [2], [3]])
+        assert machine.halves([1, 3], root) == ([1], [3])
+
+    def test_one_cpu(self, tmp_path: Path) -> None:
+        assert machine.halves([0], fake_cpus(tmp_path, [[0]])) is None
+
+    def test_no_sysfs(self, tmp_path: Path) -> None:
+        assert machine.halves([0, 1], tmp_path) == ([0], [1])
+
+
+class TestLoad:
+    def test_shares(self) -> None:
+        before, after = Load(100.0, 0.0, 1000.0), Load(130.0, 2.0, 1100.0)
+        others, stolen = after.shares_since(before, own_seconds=25.0)
+        assert others == pytest.approx(0.05)
+        assert stolen == pytest.approx(0.02)
+
+    def test_never_below_zero_or_above_one(self) -> None:
+        before, after = Load(100.0, 0.0, 1000.0), Load(101.0, 0.0, 1002.0)
+        assert after.shares_since(before, own_seconds=5.0) == (0.0, 0.0)
+        assert after.shares_since(before, own_seconds=-9.0)[0] == 1.0
+        assert before.shares_since(before, own_seconds=0.0) == (0.0, 0.0)
+
+    def test_now_is_consistent(self) -> None:
+        load = Load.now()
+        assert 0 < load.busy < load.total
+
+
+def test_this_machine_is_described_as_json() -> None:
+    described = machine.describe()
+    assert json.loads(json.dumps(described)) == described
+    assert described["cpus"] >= described["usable_cpus"] >= 1
+    assert described["memory_bytes"] > 0
+    assert isinstance(described["hardware_counters"]["available"], bool)
+
+
+def test_without_lscpu_or_sysfs_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    described = machine.describe(tmp_path)
+    assert described["cpu"]
+    assert described["caches"] == []
+    assert described["transparent_huge_pages"] is None
+    assert described["numa_nodes"] == 1
+
+
+def test_nested_lscpu_is_flattened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """util-linux 2.38 and later."""
+    table = {"lscpu": [{"field": "Vendor ID:", "data": "v", "children": [{"field": "Model name:", "data": "M 1"}]}]}
+    lscpu = tmp_path / "lscpu"
+    lscpu.write_text(f"#!/bin/sh\nprintf '%s' '{json.dumps(table)}'\n")
+    lscpu.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert machine.describe()["cpu"] == "M 1"
+
+
+def test_huge_pages(tmp_path: Path) -> None:
+    setting = tmp_path / "sys/kernel/mm/transparent_hugepage/enabled"
+    setting.parent.mkdir(parents=True)
+    setting.write_text("always [madvise] never\n")
+    assert machine.describe(tmp_path)["transparent_huge_pages"] == "madvise"
+
+
+def test_counters_give_a_reason() -> None:
+    assert machine.hardware_counters()["reason"]
+
+
+def test_counters_on_an_unknown_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("platform.machine", lambda: "s390x")
+    assert machine.hardware_counters() == {"available": False, "reason": "not known how to ask on s390x"}

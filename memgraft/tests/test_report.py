@@ -1,0 +1,140 @@
+"""The page and the terminal: what stands there, and what can never get in."""
+
+import html
+import io
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from memgraft import advice
+from memgraft.metrics import MetricName
+from memgraft.outcome import Outcome
+from memgraft.report import facts, page, terminal
+from memgraft.screen import Screen
+from memgraft.tests import synthetic
+
+HOSTILE = "</script><script>alert(1)</script>&\"'<img src=x onerror=alert(2)>$$x$$"
+
+
+class Reader(HTMLParser):
+    """Every start tag, every address, and the text outside scripts and styles."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        while self.open and self.open.pop() != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if not self.open or self.open[-1] not in ("script", "style"):
+            self.text += data
+
+
+def read(outcome: Outcome) -> tuple[str, Reader]:
+    text = page.render(outcome, advice.warnings(outcome))
+    reader = Reader()
+    reader.feed(text)
+    return text, reader
+
+
+class TestPage:
+    def test_the_verdict_is_on_top(self) -> None:
+        outcome = synthetic.outcome(synthetic.launches(ratio=0.9))
+        _, reader = read(outcome)
+        body = " ".join(reader.text.split())
+        assert body.index(facts.verdict(outcome)) < body.index("Both sides")
+
+    def test_nothing_comes_from_elsewhere(self) -> None:
+        text, reader = read(synthetic.outcome())
+        for tag, attributes in reader.tags:
+            assert tag not in ("link", "iframe", "img", "object", "embed", "base"), tag
+            assert "src" not in attributes, (tag, attributes)
+            assert not any(name.startswith("on") for name in attributes), (tag, attributes)
+        assert "default-src 'none'" in text
+        assert "cdn.bokeh.org" not in re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
+        assert "@import" not in text.split("</style>")[0]
+
+    def test_everything_measured_is_escaped(self) -> None:
+        done = synthetic.launches()
+        for launch in done:
+            launch.iterations = synthetic.iterations(1.2345678, 4, workload=HOSTILE)
+        for launch in done[1::2]:
+            launch.jvms = [
+                synthetic.summary(jvm={"version": HOSTILE, "feature": 1, "vendor": HOSTILE, "name": HOSTILE})
+            ]
+        text, reader = read(synthetic.outcome(done, command=["java", HOSTILE]))
+        assert HOSTILE not in text
+        assert html.escape("<img src=x onerror=alert(2)>") in text.replace("&#34;", "&quot;")
+        assert not [tag for tag, _ in reader.tags if tag == "img"]
+        # Scripts: Bokeh's library, its settings, the pictures as data and as code; none that came with a name.
+        assert "alert(1)" not in "".join(re.findall(r"<script[^>]*>(.*?)</script>", text, flags=re.DOTALL))
+
+    def test_what_was_compared_is_exact(self) -> None:
+        _, reader = read(synthetic.outcome(command=["java", "-jar", "a b.jar"]))
+        assert "java -jar 'a b.jar'" in reader.text
+        assert "JAVA_TOOL_OPTIONS=-XX:+ZeroTLAB -agentpath:/a.so=zeroing=bulk,summary=/s" in reader.text
+        assert "N 17.0.1 (V, G1 collector)" in reader.text
+        assert "Fake CPU" in reader.text
+
+    def test_the_grafts_figures(self) -> None:
+        _, reader = read(synthetic.outcome())
+        assert "8.00 in every launch" in reader.text  # GB/s
+        assert "5.0 % in every launch" in reader.text  # direct cost
+
+    def test_pictures(self) -> None:
+        text, _ = read(synthetic.outcome())
+        assert text.count("<figure>") == 4
+        without, _ = read(synthetic.outcome(synthetic.launches(iteration_count=0)))
+        assert without.count("<figure>") == 3
+
+    @pytest.mark.parametrize("metric", [MetricName.WALL, MetricName.ITERATION_WALL])
+    def test_other_metrics(self, metric: MetricName) -> None:
+        read(synthetic.outcome(metric=metric))
+
+    def test_calibration(self) -> None:
+        _, reader = read(synthetic.outcome(strategy="hot-path"))
+        assert "both sides are the stock" in reader.text
+        assert "What the graft did" not in reader.text
+
+    def test_many_pairs(self) -> None:
+        read(synthetic.outcome(synthetic.launches(pairs=60)))
+
+    def test_every_launch_is_in_the_table(self) -> None:
+        text, _ = read(synthetic.outcome())
+        rows = re.findall(r'<tr><td class="number">(\d+)</td>', text)
+        assert rows == [str(number) for number in range(1, 21)]
+
+
+class TestTerminal:
+    def shown(self, outcome: Outcome, width: int, *, brief: bool = False) -> str:
+        file = io.StringIO()
+        screen = Screen(file)
+        screen.width = width
+        terminal.show(outcome, advice.warnings(outcome), Path("/out/report.html"), screen, brief=brief)
+        return file.getvalue()
+
+    @pytest.mark.parametrize("width", [60, 80, 120, 200])
+    def test_fits(self, width: int) -> None:
+        text = self.shown(synthetic.outcome(), width)
+        assert max(len(line) for line in text.splitlines()) <= width
+        assert "What the graft did" in text
+        assert "report: /out/report.html" in text
+
+    def test_medians_stand_with_their_intervals(self) -> None:
+        text = self.shown(synthetic.outcome(synthetic.launches(ratio=0.9)), 120)
+        assert re.search(r"iteration-cpu +1\.23 s \[1\.23, 1\.23\] +1\.11 s \[1\.11, 1\.12\] +0\.900 \[", text)
+
+    def test_brief(self) -> None:
+        text = self.shown(synthetic.outcome(), 80, brief=True)
+        assert "grafted / stock" not in text
+        assert "No difference resolved" in text
