@@ -6,7 +6,8 @@ JOBS ?= $(shell nproc)
 # Neither Maven nor the tests' own JVMs are what the user's JVM options are meant for.
 unexport JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS
 
-DEMO_OUTPUT ?= memgraft-out/demo
+# A new folder each time: a comparison never mixes its launches with another's.
+DEMO_OUTPUT ?= memgraft-out/demo-$(shell date +%Y%m%d-%H%M%S)
 DEMO_LAUNCHES ?= 8
 DEMO_WORKLOAD ?= lusearch
 FUZZ_SECONDS ?= 15
@@ -56,6 +57,7 @@ workloads: packages
 
 # --- showing --------------------------------------------------------------------------------------------------------
 
+demo: DEMO_OUTPUT := $(DEMO_OUTPUT)
 demo: build
 	@bin/workload $(DEMO_WORKLOAD) --help >/dev/null
 	bin/memgraft doctor

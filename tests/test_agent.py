@@ -58,7 +58,8 @@ def test_small_fixed_tlabs_and_many_threads(jdk: Jdk, tmp_path: Path, read_summa
 def test_churn_notices_a_graft_that_zeroes_nothing(distribution_jdk: Jdk, tmp_path: Path) -> None:
     if not FORGETFUL_AGENT.exists():
         pytest.skip(f"{FORGETFUL_AGENT} is not built: make native")
-    options = ["-XX:+UseParallelGC", *agent_options(tmp_path, "zeroing=bulk", FORGETFUL_AGENT), "-XX:-CreateCoredumpOnCrash"]
+    crash = ["-XX:-CreateCoredumpOnCrash", f"-XX:ErrorFile={tmp_path / 'crash.log'}"]
+    options = ["-XX:+UseParallelGC", *agent_options(tmp_path, "zeroing=bulk", FORGETFUL_AGENT), *crash]
     result = run(churn(distribution_jdk, options))
     assert result.returncode != 0
     # Either churn finds the dirt first, or the JVM trips over it.
