@@ -30,7 +30,7 @@ def header_area(including: Path, name: str) -> str | None:
             return area
     for folder in (including.parent, *including.parents):
         if (ROOT / folder / name).is_file():
-            return area_of((folder / name))
+            return area_of(folder / name)
     return None
 
 

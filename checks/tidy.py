@@ -1,6 +1,7 @@
 """Runs clang-tidy over the C++ sources that a build knows, as many at a time as there are processors.
 
-Not over tests: the headers of GoogleTest alone cost it half a minute a file, and the compilers' warnings are errors there too.
+Not over tests: the headers of GoogleTest alone cost it half a minute a file, and the compilers' warnings are errors
+there too.
 """
 
 import concurrent.futures
@@ -20,13 +21,18 @@ def tidy(build: Path, source: Path) -> tuple[Path, subprocess.CompletedProcess[s
 
 
 def main() -> int:
-    if len(sys.argv) != 2 or not Path(sys.argv[1], "compile_commands.json").is_file():
-        print(f"tidy.py: {sys.argv[1:]}: expected a build folder with compile_commands.json", file=sys.stderr)
+    arguments = sys.argv[1:]
+    if len(arguments) != 1 or not Path(arguments[0], "compile_commands.json").is_file():
+        print(f"tidy.py: {arguments}: expected a build folder with compile_commands.json", file=sys.stderr)
         return 2
-    build = Path(sys.argv[1])
+    build = Path(arguments[0])
     commands = json.loads((build / "compile_commands.json").read_text())
     sources = sorted({Path(command["directory"], command["file"]).resolve() for command in commands})
-    sources = [source for source in sources if source.is_relative_to(ROOT) and source.suffix == ".cpp" and "tests" not in source.parts]
+    sources = [
+        source
+        for source in sources
+        if source.is_relative_to(ROOT) and source.suffix == ".cpp" and "tests" not in source.parts
+    ]
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for source, result in pool.map(lambda source: tidy(build, source), sources):

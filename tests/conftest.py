@@ -35,7 +35,9 @@ class Jdk:
 
 def system_jdk() -> Jdk:
     """The JDK that java on the PATH belongs to: the distribution's."""
-    found = subprocess.run(["bash", "-c", 'readlink -f "$(command -v javac)"'], capture_output=True, text=True, check=True)
+    found = subprocess.run(
+        ["bash", "-c", 'readlink -f "$(command -v javac)"'], capture_output=True, text=True, check=True
+    )
     return Jdk(Path(found.stdout.strip()).parent.parent)
 
 

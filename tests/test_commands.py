@@ -250,7 +250,9 @@ def test_compare_pairs_at_the_same_time(programs: Path, tmp_path: Path) -> None:
         pytest.skip("one CPU: two launches cannot have one each")
     command = java_program(programs, "SetIterations", str(tmp_path / "counter"), "1.5")
     # The launches of a pair count up the same file, so only the size of the effect can be known.
-    report = compare(tmp_path / "out", "--zeroing", "bulk", "--launches", "6", "--pairing", "concurrent", "--", *command)
+    report = compare(
+        tmp_path / "out", "--zeroing", "bulk", "--launches", "6", "--pairing", "concurrent", "--", *command
+    )
     assert report["verdict"] == "slower"
     assert report["pairing"] == "concurrent"
 
@@ -310,7 +312,11 @@ def test_workload_comes_out_the_same_with_and_without_graft(workload: str, tmp_p
 
 
 def test_workload_says_what_it_does_not_know() -> None:
-    for arguments, expected in ((["nosuch"], "nosuch"), (["churn", "--size", "huge"], "huge"), (["churn", "--x"], "--x")):
+    for arguments, expected in (
+        (["nosuch"], "nosuch"),
+        (["churn", "--size", "huge"], "huge"),
+        (["churn", "--x"], "--x"),
+    ):
         result = run([ROOT / "bin/workload", *arguments])
         assert result.returncode == 2
         assert result.stdout == ""
@@ -320,7 +326,15 @@ def test_workload_says_what_it_does_not_know() -> None:
 def test_demo_at_small_size(tmp_path: Path) -> None:
     result = run(
         [
-            *["make", "--no-print-directory", "-C", ROOT, "demo", "DEMO_LAUNCHES=6", f"DEMO_OUTPUT={tmp_path / 'demo'}"],
+            *[
+                "make",
+                "--no-print-directory",
+                "-C",
+                ROOT,
+                "demo",
+                "DEMO_LAUNCHES=6",
+                f"DEMO_OUTPUT={tmp_path / 'demo'}",
+            ],
             "DEMO_WORKLOAD=lusearch --size small --iterations 2",
         ]
     )
