@@ -9,7 +9,8 @@ unexport JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS
 # A new folder each time: a comparison never mixes its launches with another's.
 DEMO_OUTPUT ?= memgraft-out/demo-$(shell date +%Y%m%d-%H%M%S)
 DEMO_LAUNCHES ?= 8
-DEMO_WORKLOAD ?= lusearch
+# Eight iterations instead of its fifteen: half of the time, and still four steady ones.
+DEMO_WORKLOAD ?= lusearch --iterations 8
 FUZZ_SECONDS ?= 15
 VENV := .venv/bin
 MAVEN := mvn --batch-mode --no-transfer-progress -f workloads/jvm/pom.xml
@@ -59,7 +60,7 @@ workloads: packages
 
 demo: DEMO_OUTPUT := $(DEMO_OUTPUT)
 demo: build
-	@bin/workload $(DEMO_WORKLOAD) --help >/dev/null
+	@bin/workload $(firstword $(DEMO_WORKLOAD)) --help >/dev/null
 	bin/memgraft doctor
 	bin/memgraft compare --zeroing non-temporal --launches $(DEMO_LAUNCHES) --output $(DEMO_OUTPUT) -- \
 	  bin/workload $(DEMO_WORKLOAD)
