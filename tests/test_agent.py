@@ -29,8 +29,9 @@ def churn(jdk: Jdk, options: list[str], *, threads: int = 3, iterations: int = 2
 def test_heap_is_right_under_verification(
     jdk: Jdk, collector: str, strategy: str, tmp_path: Path, read_summaries: Summaries
 ) -> None:
-    options = [f"-XX:+Use{collector}GC", *VERIFY_HEAP, *agent_options(tmp_path, f"zeroing={strategy}")]
-    result = run(churn(jdk, options))
+    # A heap small enough for twenty collections and more.
+    options = [f"-XX:+Use{collector}GC", "-Xms96m", "-Xmx96m", *VERIFY_HEAP]
+    result = run(churn(jdk, [*options, *agent_options(tmp_path, f"zeroing={strategy}")]))
     assert result.returncode == 0, result.stderr
     [summary] = read_summaries()
     assert summary["state"] == "ended"

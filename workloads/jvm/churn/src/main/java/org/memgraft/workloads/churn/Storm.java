@@ -154,7 +154,8 @@ final class Storm implements Worker {
     for (int i = from; i < end; i++) {
       if (array[i] != expected) {
         throw new WorkloadFailure(
-            "a copied long[] of length %d holds %d at index %d, expected %d: memory was cleared late or twice handed out"
+            ("a copied long[] of length %d holds %d at index %d, expected %d:"
+                    + " memory was cleared late or handed out twice")
                 .formatted(array.length, array[i], i, expected));
       }
     }

@@ -77,7 +77,8 @@ final class Survivors {
     for (int i = 0; i < node.payload.length; i++) {
       if (node.payload[i] != expected) {
         throw new WorkloadFailure(
-            "live node %d holds %d at index %d of its byte[%d], expected %d: memory in use was overwritten"
+            ("live node %d holds %d at index %d of its byte[%d], expected %d:"
+                    + " memory in use was overwritten")
                 .formatted(node.number, node.payload[i], i, node.payload.length, expected));
       }
     }

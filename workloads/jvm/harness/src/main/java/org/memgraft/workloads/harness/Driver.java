@@ -70,6 +70,7 @@ final class Driver {
       sum += share.sum();
       workerCpu += share.cpuNanos();
     }
+    // What this thread does now is work of the workload too.
     long driverCpuBefore = CpuClock.currentThread();
     workload.afterItems();
     workerCpu += CpuClock.currentThread() - driverCpuBefore;

@@ -13,7 +13,8 @@ import org.junit.jupiter.api.Test;
 class MainTest {
   private static final Pattern LINE =
       Pattern.compile(
-          "\\{\"memgraft_iteration\": (\\d+), \"workload\": \"sums\", \"wall_seconds\": \\d+\\.\\d+,"
+          "\\{\"memgraft_iteration\": (\\d+), \"workload\": \"sums\","
+              + " \"wall_seconds\": \\d+\\.\\d+,"
               + " \"cpu_seconds\": \\d+\\.\\d+, \"worker_cpu_seconds\": \\d+\\.\\d+,"
               + " \"checksum\": \"([0-9a-f]{16})\"}");
 
