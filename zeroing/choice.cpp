@@ -32,9 +32,10 @@ constinit pthread_once_t looked = PTHREAD_ONCE_INIT;
 // AVX-512 but are slow at them. GB/s measured when streaming blocks of 32 KiB:
 //                                         avx512  avx2  memset  non-temporal-64  non-temporal-16
 //   48 KiB L1D, 2 MiB L2 (Sapphire Rapids)  11     9.5    8.6          21               17
-//   32 KiB L1D, 1 MiB L2 (Cascade Lake)      6.5   8.5    6.6           6.5              6.6
-// That is a default by CPU family and no verdict: any kernel can be called by its name.
-// The word loop and rep stosb are there to be compared with; memset of glibc uses rep stosb where it pays.
+//   32 KiB L1D, 1 MiB L2 (Cascade Lake)      6.7   8.5    6.8           6.7              6.8
+// The second row is from experiments/records/2026-11-20-cascade-lake-2cpu, the first is older than the
+// records. That is a default by CPU family and no verdict: any kernel can be called by its name. The word
+// loop and rep stosb are there to be compared with; memset of glibc uses rep stosb where it pays.
 class Choosing {
  public:
   template <std::size_t count>
