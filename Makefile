@@ -120,13 +120,13 @@ lint: native development
 	$(VENV)/clang-format --dry-run --Werror $(CXX_SOURCES)
 	$(VENV)/python checks/tidy.py build/native
 	$(VENV)/python checks/dependencies.py
-	$(MAVEN) -q com.spotify.fmt:fmt-maven-plugin:check
+	$(MAVEN) -q com.spotify.fmt:fmt-maven-plugin:check -DadditionalSourceDirectories=$(CURDIR)/tests/programs
 
 format: development
 	$(VENV)/ruff check --fix-only .
 	$(VENV)/ruff format .
 	$(VENV)/clang-format -i $(CXX_SOURCES)
-	$(MAVEN) -q com.spotify.fmt:fmt-maven-plugin:format
+	$(MAVEN) -q com.spotify.fmt:fmt-maven-plugin:format -DadditionalSourceDirectories=$(CURDIR)/tests/programs
 
 clean:
 	rm -rf build dist .venv memgraft/native memgraft-out .pytest_cache .mypy_cache .ruff_cache

@@ -1,7 +1,10 @@
 import java.util.ArrayList;
 import java.util.List;
 
-/** Allocates on two threads until a line arrives on standard input, keeping some of it and checking what it kept. */
+/**
+ * Allocates on two threads until a line arrives on standard input, keeping some of it and checking
+ * what it kept.
+ */
 final class AllocateUntilTold {
   private static volatile boolean stop;
   private static volatile Object sink;

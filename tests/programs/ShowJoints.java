@@ -1,13 +1,17 @@
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Prints every trace of Memgraft that a program can see of itself: mapped files, environment, flags. */
+/**
+ * Prints every trace of Memgraft that a program can see of itself: mapped files, environment,
+ * flags.
+ */
 final class ShowJoints {
   private ShowJoints() {}
 
   public static void main(String[] arguments) throws Exception {
     try (var maps = Files.lines(Path.of("/proc/self/maps"))) {
-      maps.filter(line -> line.contains("memgraft")).forEach(line -> System.out.println("mapped: " + line));
+      maps.filter(line -> line.contains("memgraft"))
+          .forEach(line -> System.out.println("mapped: " + line));
     }
     System.getenv()
         .forEach(
