@@ -19,7 +19,7 @@ import typer
 
 from memgraft import __version__, grafts, screen
 from memgraft.design import MIN_PAIRS, Pairing
-from memgraft.errors import MemgraftError, WrongUsageError
+from memgraft.errors import MemgraftError, WrongUsageError, writing_to
 from memgraft.launch import Via
 from memgraft.metrics import MetricName
 
@@ -205,10 +205,11 @@ def compare(
     # After what can be wrong at once, and before the long work, which must not end at a package that is missing.
     from memgraft.report import write
 
-    with screen.progress() as bar:
+    with writing_to(comparison.output), screen.progress() as bar:
         task = bar.add_task("starting", total=sum(map(len, comparison.groups)))
         comparison.run(lambda now, done, _: bar.update(task, completed=done, description=now.name))
-    result = write(comparison, started, screen.err() if json else screen.out(), brief=json)
+    with writing_to(comparison.output):
+        result = write(comparison, started, screen.err() if json else screen.out(), brief=json)
     if json:
         screen.print_json(result)
 

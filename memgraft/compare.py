@@ -23,7 +23,7 @@ from memgraft.iterations import Iteration
 from memgraft.jvms import NO_NEWS
 from memgraft.machine import Load, halves
 from memgraft.metrics import MetricName, named
-from memgraft.run import jvm_as_json, refusal_of, unreached_error
+from memgraft.run import jvm_as_json, refusal_of, require_space, unreached_error
 
 LOG_TAIL_BYTES = 16384
 STACK_FRAME = re.compile(r"^\s+(at |\.\.\. \d+ more)")
@@ -212,6 +212,7 @@ class Comparison:
             if done.ended.exit_code != 0:
                 raise self._failed(done)
             if done.joined.variable and not done.jvms:
+                require_space(self.output / "summaries")
                 raise unreached_error(self.settings.command, done.joined)
             self._check_metric(done)
             self._check_results(done)

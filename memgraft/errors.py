@@ -3,6 +3,10 @@
 Every message is one line that names the offending value, what was expected and what to do.
 """
 
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
 
 class MemgraftError(Exception):
     """An error to be shown as one line; the subclasses say which exit code it means."""
@@ -46,3 +50,14 @@ def one_line(text: str) -> str:
     """`text` on one line, with control characters (a log line may hold escape sequences) made visible."""
     joined = " ".join(text.split())
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in joined)
+
+
+@contextlib.contextmanager
+def writing_to(folder: Path) -> Iterator[None]:
+    """Names the folder in an error of the system that names no file: a full disk shows only when a file is written."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(folder)
+        raise

@@ -18,6 +18,7 @@ from memgraft.errors import (
     MemgraftError,
     ProgramFailedError,
     WrongUsageError,
+    writing_to,
 )
 from memgraft.formats import JvmSummary, read_summaries
 from memgraft.grafts import Selection, describe, joining
@@ -25,6 +26,8 @@ from memgraft.screen import Screen, table
 from memgraft.words import bytes_of, count_of, percent, seconds_of
 
 SCHEMA = 1
+SUMMARY_BYTES = 4096
+"""More than an agent writes when a graft takes."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,10 @@ def run(command: Sequence[str], selection: Selection, via: launch.Via, stdout: l
             signals.watch([started])
             [ended] = launch.wait(started)
         interrupted = signals.received == launch.INTERRUPT
-        return Finished(command, selection, joined, ended, read_summaries(scratch), interrupted)
+        jvms = read_summaries(scratch)
+        if joined.variable and not jvms:
+            require_space(scratch)
+        return Finished(command, selection, joined, ended, jvms, interrupted)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -111,6 +117,14 @@ def refusal_of(jvms: Sequence[JvmSummary]) -> MemgraftError | None:
             kind = WrongUsageError if jvm.refusal.exit_code == WrongUsageError.exit_code else CannotTakeError
             return kind(jvm.refusal.message)
     return None
+
+
+def require_space(folder: Path) -> None:
+    """Raises the system's error where no summary could have been written: a full disk is no unreached JVM."""
+    probe = folder / "space"
+    with writing_to(folder):
+        probe.write_bytes(bytes(SUMMARY_BYTES))
+    probe.unlink()
 
 
 def unreached_error(command: Sequence[str], joined: launch.Joining) -> MemgraftError:

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -268,6 +269,26 @@ def test_compare_pairs_at_the_same_time(programs: Path, tmp_path: Path) -> None:
 )
 def test_compare_refuses_in_one_line(arguments: list[str], code: int, expected: str, tmp_path: Path) -> None:
     assert expected in one_line(memgraft("compare", "--output", tmp_path / "out", *arguments), code)
+
+
+@pytest.fixture
+def full_disk(tmp_path: Path) -> Iterator[Path]:
+    """A folder on a disk of 64 KiB."""
+    folder = tmp_path / "full"
+    folder.mkdir()
+    mounted = run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", folder])
+    if mounted.returncode != 0:
+        pytest.skip(f"only root can mount a small disk: {mounted.stderr.strip()}")
+    yield folder
+    run(["umount", folder])
+
+
+def test_compare_names_the_full_disk(full_disk: Path, programs: Path, tmp_path: Path) -> None:
+    command = java_program(programs, "SetIterations", str(tmp_path / "counter"), "1")
+    result = memgraft("compare", "--output", full_disk / "out", "--zeroing", "bulk", "--launches", "6", "--", *command)
+    line = one_line(result, 2)
+    assert "No space left on device" in line
+    assert str(full_disk / "out") in line
 
 
 def test_compare_says_which_launch_failed(programs: Path, tmp_path: Path) -> None:
