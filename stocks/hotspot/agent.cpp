@@ -28,7 +28,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::array<const Needs*, 1> kAllNeeds{&kZeroingNeeds};
+constexpr std::array<const Needs*, 3> kAllNeeds{&kZeroingNeeds, &kWindowNeeds, &kAheadNeeds};
 
 // What lives from Agent_OnLoad to the end of the JVM.
 struct Agent {
@@ -82,16 +82,39 @@ void JNICALL on_vm_death(jvmtiEnv* jvmti, JNIEnv* /*jni*/) {
   }
 }
 
-void watch_for_death(jvmtiEnv* jvmti) {
-  jvmtiEventCallbacks callbacks{};
-  callbacks.VMDeath = on_vm_death;
-  if (jvmti->SetEventCallbacks(&callbacks, sizeof callbacks) != JVMTI_ERROR_NONE ||
-      jvmti->SetEventNotificationMode(JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, nullptr) != JVMTI_ERROR_NONE) {
+// JVM TI gives no JNIEnv with these two, because the world is stopped.
+void JNICALL on_collection_start(jvmtiEnv* /*jvmti*/) { zeroing_collection_starts(); }
+void JNICALL on_collection_finish(jvmtiEnv* /*jvmti*/) { zeroing_collection_ended(); }
+
+void require(jvmtiError error, const char* what) {
+  if (error != JVMTI_ERROR_NONE) {
     throw Refusal("no graft can join this JVM",
-                  {.looked_for = "the JVM TI event VMDeath",
-                   .found = "a JVM that does not send it",
+                  {.looked_for = std::string("the JVM TI event ") + what,
+                   .found = "a JVM that does not send it (JVM TI error " + std::to_string(error) + ")",
                    .advice = "use a HotSpot JVM"},
                   kExitCannotTakeGraft);
+  }
+}
+
+void watch(jvmtiEnv* jvmti, const Options& options) {
+  const bool collections = options.zeroing && zeroing_follows_collections(*options.zeroing);
+  jvmtiEventCallbacks callbacks{};
+  callbacks.VMDeath = on_vm_death;
+  if (collections) {
+    jvmtiCapabilities capabilities{};
+    capabilities.can_generate_garbage_collection_events = 1;
+    require(jvmti->AddCapabilities(&capabilities), "GarbageCollectionStart");
+    callbacks.GarbageCollectionStart = on_collection_start;
+    callbacks.GarbageCollectionFinish = on_collection_finish;
+  }
+  require(jvmti->SetEventCallbacks(&callbacks, sizeof callbacks), "VMDeath");
+  const auto enable = [jvmti](jvmtiEvent event, const char* name) {
+    require(jvmti->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr), name);
+  };
+  enable(JVMTI_EVENT_VM_DEATH, "VMDeath");
+  if (collections) {
+    enable(JVMTI_EVENT_GARBAGE_COLLECTION_START, "GarbageCollectionStart");
+    enable(JVMTI_EVENT_GARBAGE_COLLECTION_FINISH, "GarbageCollectionFinish");
   }
 }
 
@@ -114,7 +137,7 @@ void watch_for_death(jvmtiEnv* jvmti) {
 void graft(Agent& agent) {
   Patch patch;
   if (agent.options.zeroing) {
-    install_zeroing(*agent.options.zeroing, find_joints(kZeroingNeeds, agent.stock), patch);
+    install_zeroing(*agent.options.zeroing, agent.stock, the_collector(kZeroingNeeds, agent.stock), patch);
   }
   patch.keep();
 }
@@ -136,7 +159,7 @@ void load(JavaVM* vm, jvmtiEnv* jvmti, const std::string& option_text) {
       const SummaryFile file(*options.summary_folder, "check");
       leave(file.write(check_stock(agent->stock)) ? EXIT_SUCCESS : EXIT_FAILURE);
     }
-    watch_for_death(jvmti);
+    watch(jvmti, options);
     graft(*agent);
     if (options.summary_folder) {
       const SummaryFile& summary = agent->summary.emplace(*options.summary_folder, "jvm");

@@ -1,9 +1,15 @@
-// The zeroing graft: fresh TLABs are zeroed by a kernel of Memgraft's instead of libjvm's memset.
+// The zeroing graft: fresh TLABs are zeroed by kernels of Memgraft's, when and where a strategy wants it.
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "adaptive.h"
+#include "epochs.h"
 #include "joints.h"
 #include "memgraft/units.h"
 #include "needs.h"
@@ -12,11 +18,29 @@
 
 namespace memgraft::hotspot {
 
+// What every strategy needs; what handing out windows needs besides; what zeroing a nursery ahead of its use
+// needs besides.
 extern const Needs kZeroingNeeds;
+extern const Needs kWindowNeeds;
+extern const Needs kAheadNeeds;
 
-// Puts the replacements into `patch`; the caller keeps or undoes them. The joints must be kZeroingNeeds'
-// ones.
-void install_zeroing(ZeroingStrategy strategy, const Joints& joints, Patch& patch);
+// What these options need of a JVM that runs with `collector`. On G1, whose nursery is scattered, adaptive does
+// without what zeroes ahead.
+std::vector<const Needs*> zeroing_needs(const ZeroingOptions& options, Collector collector);
+
+// Finds every joint, then puts the replacements into `patch`; the caller keeps or undoes them. Throws a Refusal.
+void install_zeroing(const ZeroingOptions& options, const Stock& stock, Collector collector, Patch& patch);
+
+// Whether the JVM has to tell of its collections (JVM TI events GarbageCollectionStart and -Finish).
+bool zeroing_follows_collections(const ZeroingOptions& options);
+// What it tells, with the world stopped.
+void zeroing_collection_starts();
+void zeroing_collection_ended();
+
+struct ZeroingWork {
+  Bytes bytes;
+  double seconds = 0;
+};
 
 struct ZeroingCounts {
   std::string_view kernel;
@@ -24,10 +48,36 @@ struct ZeroingCounts {
   // Handed out but not seen to be zeroed before the same thread asked for the next one: the stock's memset or
   // nothing cleared them, and the graft did not do its work there.
   std::uint64_t missed_tlabs = 0;
-  Bytes bytes;
-  double cycles = 0;
-  double seconds = 0;
+  double cycles = 0;  // on the allocating threads
+  ZeroingWork by_threads;
+  ZeroingWork by_helper;
+  ZeroingWork in_pauses;
+  Bytes fresh;  // never touched since the JVM started, so zero already
+  std::uint64_t collections = 0;
+
+  struct Windows {
+    std::uint64_t handed_out = 0;
+    Bytes given_up;  // chunks' rests that were filled at collections and for large objects
+  };
+  std::optional<Windows> windows;
+
+  struct Helper {
+    bool started = false;
+    std::string reason;  // why it was not, or why its blocks cannot be stolen
+    Bytes ready;         // zeroed ahead and then taken
+    std::uint64_t waits = 0;
+    double wait_seconds = 0;
+    std::uint64_t steals = 0;
+    double longest_close_seconds = 0;
+  };
+  std::optional<Helper> helper;
+
+  [[nodiscard]] Bytes bytes() const { return by_threads.bytes + by_helper.bytes + in_pauses.bytes; }
+  [[nodiscard]] double seconds() const { return by_threads.seconds + by_helper.seconds + in_pauses.seconds; }
 };
 ZeroingCounts zeroing_counts();
+
+// The epochs of a comparison within this process, and what adaptive decided; nothing where neither was asked for.
+const Epochs* zeroing_epochs();
 
 }  // namespace memgraft::hotspot

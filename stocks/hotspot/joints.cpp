@@ -105,6 +105,23 @@ class Finder {
     return joint;
   }
 
+  [[nodiscard]] Joint find_function(std::string_view name) const {
+    const auto function = stock_.symbol(name);
+    if (!function || stock_.code(name).function.empty()) {
+      refuse("the function " + std::string(name), "no such symbol in libjvm's code", kOtherBuild);
+    }
+    return {.name = name, .cell = nullptr, .original = function->address};
+  }
+
+  [[nodiscard]] Nursery find_nursery() const {
+    std::string missing;
+    const auto nursery = Nursery::find(VmStructs(stock_), collector_.collector, missing);
+    if (!nursery) {
+      refuse(missing, "none", kOtherBuild);
+    }
+    return *nursery;
+  }
+
  private:
   static constexpr const char* kOtherBuild =
       "use another build of this JDK (Debian's and Temurin's are tested), and report this one";
@@ -195,10 +212,13 @@ Joints find_joints(const Needs& needs, const Stock& stock, Collector collector) 
   for (const ImportNeed& import : needs.imports) {
     joints.push_back(finder.find_import(import));
   }
-  return Joints(std::move(joints));
+  for (const std::string_view function : needs.functions) {
+    joints.push_back(finder.find_function(function));
+  }
+  return {std::move(joints), needs.nursery ? std::optional(finder.find_nursery()) : std::nullopt};
 }
 
-Joints find_joints(const Needs& needs, const Stock& stock) {
+Collector the_collector(const Needs& needs, const Stock& stock) {
   const auto collector = stock.collector();
   if (!collector) {
     throw Refusal("the " + std::string(needs.graft) + " graft cannot join " + stock.description(),
@@ -207,7 +227,7 @@ Joints find_joints(const Needs& needs, const Stock& stock) {
                    .advice = "name one, for example -XX:+UseParallelGC"},
                   kExitCannotTakeGraft);
   }
-  return find_joints(needs, stock, *collector);
+  return *collector;
 }
 
 }  // namespace memgraft::hotspot

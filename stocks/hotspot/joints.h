@@ -2,38 +2,44 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "needs.h"
+#include "nursery.h"
 #include "stock.h"
 
 namespace memgraft::hotspot {
 
 // A pointer in libjvm that a graft will replace, and what it holds in the stock.
 struct Joint {
-  std::string_view name;  // the method or the imported function
-  std::uintptr_t* cell = nullptr;
+  std::string_view name;  // the method, the imported function, or the function's mangled name
+  std::uintptr_t* cell = nullptr;  // null for a function that the graft only calls
   std::uintptr_t original = 0;
 };
 
 class Joints {
  public:
-  explicit Joints(std::vector<Joint> joints) : joints_(std::move(joints)) {}
+  Joints(std::vector<Joint> joints, std::optional<Nursery> nursery)
+      : joints_(std::move(joints)), nursery_(nursery) {}
+  // The nursery, where the needs ask for it.
+  [[nodiscard]] const std::optional<Nursery>& nursery() const { return nursery_; }
   // The joint of that name; asking for one that the needs do not declare is a programming error
   // (std::logic_error).
   [[nodiscard]] const Joint& at(std::string_view name) const;
 
  private:
   std::vector<Joint> joints_;
+  std::optional<Nursery> nursery_;
 };
 
 // Checks every need against the stock running with `collector`. Throws a Refusal that names the JVM, what was
 // looked for, what was found and what to do. Changes nothing.
 Joints find_joints(const Needs& needs, const Stock& stock, Collector collector);
 
-// The same for the collector this JVM is about to start with.
-Joints find_joints(const Needs& needs, const Stock& stock);
+// The collector this JVM is about to start with. Throws a Refusal in the graft's name where it is not one.
+Collector the_collector(const Needs& needs, const Stock& stock);
 
 }  // namespace memgraft::hotspot

@@ -1,5 +1,7 @@
 #include "needs.h"
 
+#include "vm_structs.h"
+
 namespace memgraft::hotspot {
 
 namespace {
@@ -16,6 +18,7 @@ std::string mangled_vtable(std::string_view class_name) { return "_ZTV" + length
 
 NeededNames needed_names(std::span<const Needs* const> all_needs) {
   NeededNames names;
+  names.symbols.insert(names.symbols.end(), kVmStructsSymbols.begin(), kVmStructsSymbols.end());
   for (const CollectorClasses& collector : kCollectors) {
     names.symbols.emplace_back(collector.flag);
     names.symbols.push_back(mangled_vtable(collector.heap_classes.front()));
@@ -33,6 +36,7 @@ NeededNames needed_names(std::span<const Needs* const> all_needs) {
         }
       }
     }
+    names.symbols.insert(names.symbols.end(), needs->functions.begin(), needs->functions.end());
     for (const ImportNeed& import : needs->imports) {
       names.imports.emplace_back(import.function);
       names.symbols.insert(names.symbols.end(), import.called_by.begin(), import.called_by.end());

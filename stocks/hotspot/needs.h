@@ -58,6 +58,7 @@ struct ImportNeed {
   std::span<const std::string_view> called_by;
 };
 
+// Every need of one way of joining. A graft may have several ways (zeroing has one per family of strategies).
 struct Needs {
   std::string_view graft;
   // Feature versions for which somebody has read the sources and the tests run. What a joint relies on beyond
@@ -67,6 +68,10 @@ struct Needs {
   std::span<const FlagNeed> flags;
   std::span<const SlotNeed> slots;
   std::span<const ImportNeed> imports;
+  // Functions of libjvm that the graft calls, by their mangled names.
+  std::span<const std::string_view> functions = {};
+  // Whether the graft must know where the nursery's free memory begins and ends.
+  bool nursery = false;
 };
 
 // `_ZN9HeapClass6methodEarguments`

@@ -1,8 +1,9 @@
 #include "options.h"
 
-#include <array>
+#include <bit>
 #include <charconv>
 #include <string>
+#include <system_error>
 
 #include "refusal.h"
 
@@ -10,15 +11,8 @@ namespace memgraft::hotspot {
 
 namespace {
 
-struct StrategyName {
-  ZeroingStrategy strategy;
-  std::string_view name;
-};
-
-constexpr std::array<StrategyName, 2> kStrategyNames{{
-    {ZeroingStrategy::bulk, "bulk"},
-    {ZeroingStrategy::non_temporal, "non-temporal"},
-}};
+constexpr std::size_t kLeastWindowBytes = 4096;
+constexpr std::size_t kMostWindowBytes = std::size_t{1} << 20U;
 
 [[noreturn]] void refuse(std::string_view option, std::string_view expected) {
   throw Refusal("wrong agent option '" + std::string(option) + "'",
@@ -49,13 +43,41 @@ std::string percent_decoded(std::string_view text, std::string_view option) {
   return decoded;
 }
 
-ZeroingStrategy parse_strategy(std::string_view value, std::string_view option) {
-  for (const StrategyName& known : kStrategyNames) {
-    if (known.name == value) {
-      return known.strategy;
-    }
+// "a, b or c": the strategies' names, without `adaptive` where that makes no sense.
+std::string strategy_names(bool with_adaptive) {
+  std::string names;
+  const std::size_t count = kStrategyNames.size() - (with_adaptive ? 0 : 1);
+  for (std::size_t i = 0; i < count; ++i) {
+    names += (i == 0 ? "" : i + 1 == count ? " or " : ", ") + std::string(kStrategyNames.at(i).name);
   }
-  refuse(option, "zeroing=bulk or zeroing=non-temporal");
+  return names;
+}
+
+ZeroingStrategy parse_strategy(std::string_view value, std::string_view option, bool with_adaptive) {
+  const auto strategy = strategy_named(value);
+  if (!strategy || (strategy == ZeroingStrategy::adaptive && !with_adaptive)) {
+    refuse(option, strategy_names(with_adaptive));
+  }
+  return *strategy;
+}
+
+std::size_t parse_window(std::string_view value, std::string_view option) {
+  std::size_t bytes = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), bytes);
+  if (error != std::errc() || end != value.data() + value.size() || !std::has_single_bit(bytes) ||
+      bytes < kLeastWindowBytes || bytes > kMostWindowBytes) {
+    refuse(option, "window=BYTES with a power of two from 4096 to 1048576");
+  }
+  return bytes;
+}
+
+std::filesystem::path parse_file(std::string_view value, std::string_view option) {
+  std::filesystem::path file = percent_decoded(value, option);
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) {
+    refuse(option, "table=FILE with a file that exists");
+  }
+  return file;
 }
 
 std::filesystem::path parse_folder(std::string_view value, std::string_view option) {
@@ -69,12 +91,43 @@ std::filesystem::path parse_folder(std::string_view value, std::string_view opti
 
 }  // namespace
 
-std::string_view name_of(ZeroingStrategy strategy) {
-  return kStrategyNames.at(static_cast<std::size_t>(strategy)).name;
+namespace {
+
+// What was said of zeroing, in any order.
+struct ZeroingWords {
+  std::optional<ZeroingStrategy> strategy;
+  std::optional<ZeroingStrategy> against;
+  std::optional<std::size_t> window_bytes;
+  std::optional<std::filesystem::path> table;
+
+  [[nodiscard]] bool any() const { return strategy || against || window_bytes || table; }
+};
+
+ZeroingOptions together(const ZeroingWords& words, std::string_view text) {
+  if (!words.strategy) {
+    refuse(text, "zeroing=STRATEGY together with against, window and table");
+  }
+  ZeroingOptions zeroing{.strategy = *words.strategy, .against = words.against, .table = words.table};
+  if (zeroing.against == zeroing.strategy) {
+    refuse(text, "against=STRATEGY with another one than zeroing=STRATEGY");
+  }
+  if (zeroing.against && zeroing.strategy == ZeroingStrategy::adaptive) {
+    refuse(text, "against=STRATEGY with a zeroing=STRATEGY other than adaptive, which chooses for itself");
+  }
+  if (words.window_bytes) {
+    if (!zeroing.uses(ZeroingStrategy::windows) && !zeroing.uses(ZeroingStrategy::adaptive)) {
+      refuse(text, "window=BYTES together with windows or adaptive");
+    }
+    zeroing.window_bytes = *words.window_bytes;
+  }
+  return zeroing;
 }
+
+}  // namespace
 
 Options parse_options(std::string_view text) {
   Options options;
+  ZeroingWords words;
   for (std::size_t start = 0; start <= text.size();) {
     const std::string_view option = text.substr(start, text.find(',', start) - start);
     start += option.size() + 1;
@@ -82,17 +135,27 @@ Options parse_options(std::string_view text) {
     const std::string_view key = option.substr(0, equals);
     const std::string_view value = equals == std::string_view::npos ? "" : option.substr(equals + 1);
     if (key == "zeroing") {
-      options.zeroing = parse_strategy(value, option);
+      words.strategy = parse_strategy(value, option, true);
+    } else if (key == "against") {
+      words.against = parse_strategy(value, option, false);
+    } else if (key == "window") {
+      words.window_bytes = parse_window(value, option);
+    } else if (key == "table") {
+      words.table = parse_file(value, option);
     } else if (key == "summary") {
       options.summary_folder = parse_folder(value, option);
     } else if (option == "check") {
       options.check = true;
     } else {
-      refuse(option, "zeroing=bulk|non-temporal, summary=FOLDER or check");
+      refuse(option,
+             "zeroing=STRATEGY, against=STRATEGY, window=BYTES, table=FILE, summary=FOLDER or check");
     }
   }
+  if (words.any()) {
+    options.zeroing = together(words, text);
+  }
   if (!options.zeroing && !options.check) {
-    refuse(text, "a graft (zeroing=bulk or zeroing=non-temporal) or check");
+    refuse(text, "a graft (zeroing=" + strategy_names(true) + ") or check");
   }
   if (options.check && !options.summary_folder) {
     refuse("check", "check together with summary=FOLDER, where the check is written");

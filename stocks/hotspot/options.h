@@ -1,20 +1,32 @@
 // The agent's options: `-agentpath:LIBRARY=KEY=VALUE,KEY=VALUE`. docs/formats.md, section 1, lists them.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string_view>
 
+#include "strategy.h"
+
 namespace memgraft::hotspot {
 
-// The ways of zeroing that join HotSpot. Its own, on the hot path, needs no agent.
-enum class ZeroingStrategy : std::uint8_t { bulk, non_temporal };
+// How fresh memory becomes zero.
+struct ZeroingOptions {
+  static constexpr std::size_t kDefaultWindowBytes = std::size_t{32} * 1024;
 
-std::string_view name_of(ZeroingStrategy strategy);
+  ZeroingStrategy strategy = ZeroingStrategy::bulk;
+  // The other side of a comparison within one process: the two alternate from collection to collection.
+  std::optional<ZeroingStrategy> against;
+  std::size_t window_bytes = kDefaultWindowBytes;
+  std::optional<std::filesystem::path> table;  // what calibration found on this machine
+
+  [[nodiscard]] bool uses(ZeroingStrategy wanted) const { return strategy == wanted || against == wanted; }
+
+  friend bool operator==(const ZeroingOptions&, const ZeroingOptions&) = default;
+};
 
 struct Options {
-  std::optional<ZeroingStrategy> zeroing;
+  std::optional<ZeroingOptions> zeroing;
   std::optional<std::filesystem::path> summary_folder;
   bool check = false;
 

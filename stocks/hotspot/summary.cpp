@@ -50,12 +50,90 @@ void add_cpu_time(Json& json) {
   json["system_seconds"] = seconds_of(usage.ru_stime);
 }
 
-Json describe_zeroing(ZeroingStrategy strategy) {
+Json describe_work(const ZeroingWork& work) {
+  return {{"bytes", work.bytes.count()}, {"seconds", work.seconds}};
+}
+
+Json describe_decisions(const Epochs& epochs) {
+  Json decisions = Json::object();
+  for (const auto& [strategy, count] : epochs.decisions()) {
+    decisions[std::string(name_of(strategy))] = count;
+  }
+  return decisions;
+}
+
+Json describe_changes(const Epochs& epochs) {
+  Json changes = Json::array();
+  for (const Adaptive::Decision& decision : epochs.changes()) {
+    changes.push_back({{"collection", decision.collection},
+                       {"strategy", name_of(decision.strategy)},
+                       {"running_threads", decision.running_threads},
+                       {"cpus", decision.cpus},
+                       {"gigabytes_per_second", decision.gigabytes_per_second},
+                       {"reason", decision.reason}});
+  }
+  return changes;
+}
+
+Json describe_epochs(const Epochs& epochs) {
+  Json records = Json::array();
+  for (const Epochs::Record& record : epochs.records()) {
+    const EpochMeasured& measured = record.measured;
+    records.push_back({{"collection", measured.collection},
+                       {"side", record.side == Epochs::Side::grafted ? "grafted" : "baseline"},
+                       {"mutator_cpu_seconds", measured.program_cpu_seconds + measured.helper_cpu_seconds},
+                       {"wall_seconds", measured.wall_seconds},
+                       {"bytes", measured.allocated_bytes},
+                       {"zeroing_seconds", measured.zeroing_seconds + measured.helper_cpu_seconds}});
+  }
+  return {{"grafted", name_of(epochs.strategy())},
+          {"baseline", name_of(*epochs.against())},
+          {"records", std::move(records)}};
+}
+
+void add_followed_collections(Json& json, const ZeroingOptions& options, const Epochs& epochs) {
+  json["collections"] = epochs.collections();
+  if (options.strategy == ZeroingStrategy::adaptive) {
+    json["decisions"] = describe_decisions(epochs);
+    json["log"] = describe_changes(epochs);
+  }
+  if (options.against) {
+    json["epochs"] = describe_epochs(epochs);
+  }
+}
+
+Json describe_zeroing(const ZeroingOptions& options) {
   const ZeroingCounts counts = zeroing_counts();
-  return {{"strategy", name_of(strategy)}, {"kernel", counts.kernel},
-          {"tlabs", counts.tlabs},         {"missed_tlabs", counts.missed_tlabs},
-          {"bytes", counts.bytes.count()}, {"cycles", static_cast<std::uint64_t>(counts.cycles)},
-          {"seconds", counts.seconds}};
+  Json json = {{"strategy", name_of(options.strategy)},
+               {"kernel", counts.kernel},
+               {"tlabs", counts.tlabs},
+               {"missed_tlabs", counts.missed_tlabs},
+               {"bytes", counts.bytes().count()},
+               {"cycles", static_cast<std::uint64_t>(counts.cycles)},
+               {"seconds", counts.seconds()},
+               {"by",
+                {{"thread", describe_work(counts.by_threads)},
+                 {"helper", describe_work(counts.by_helper)},
+                 {"pause", describe_work(counts.in_pauses)}}},
+               {"fresh_bytes", counts.fresh.count()}};
+  if (counts.windows) {
+    json["window_bytes"] = options.window_bytes;
+    json["windows"] = counts.windows->handed_out;
+    json["window_waste_bytes"] = counts.windows->given_up.count();
+  }
+  if (counts.helper) {
+    json["helper"] = {{"started", counts.helper->started},
+                      {"reason", counts.helper->reason},
+                      {"ready_bytes", counts.helper->ready.count()},
+                      {"waits", counts.helper->waits},
+                      {"wait_seconds", counts.helper->wait_seconds},
+                      {"steals", counts.helper->steals},
+                      {"longest_close_seconds", counts.helper->longest_close_seconds}};
+  }
+  if (const Epochs* const epochs = zeroing_epochs()) {
+    add_followed_collections(json, options, *epochs);
+  }
+  return json;
 }
 
 Json availability(bool available, const std::string& reason) {
@@ -135,17 +213,22 @@ Json check_stock(const Stock& stock) {
       collectors.push_back(collector.name);
     }
   }
+  Json zeroing = check_graft(kZeroingNeeds, stock);
+  for (const ZeroingStrategy strategy : {ZeroingStrategy::windows, ZeroingStrategy::concurrent}) {
+    const Needs& needs = strategy == ZeroingStrategy::windows ? kWindowNeeds : kAheadNeeds;
+    zeroing["strategies"][std::string(name_of(strategy))] = check_graft(needs, stock);
+  }
   return {{"schema", kSchema},
           {"kind", "jvm-check"},
           {"jvm", describe_jvm(stock)},
           {"collectors", std::move(collectors)},
-          {"grafts", {{kZeroingNeeds.graft, check_graft(kZeroingNeeds, stock)}}}};
+          {"grafts", {{kZeroingNeeds.graft, std::move(zeroing)}}}};
 }
 
 Json summarise_running(const Options& options, const Stock& stock) {
   Json json = summary("running", describe_jvm(stock));
   if (options.zeroing) {
-    json["grafts"]["zeroing"] = {{"strategy", name_of(*options.zeroing)},
+    json["grafts"]["zeroing"] = {{"strategy", name_of(options.zeroing->strategy)},
                                  {"kernel", zeroing_counts().kernel}};
   }
   return json;

@@ -36,7 +36,7 @@ class FakeLibrary {
   [[nodiscard]] bool& flag(const char* name) const { return *static_cast<bool*>(dlsym(handle_, name)); }
 
   [[nodiscard]] Stock stock(int feature = 17) const {
-    static constexpr std::array<const Needs*, 1> kNeeds{&kZeroingNeeds};
+    static constexpr std::array<const Needs*, 3> kNeeds{&kZeroingNeeds, &kWindowNeeds, &kAheadNeeds};
     return Stock({.version = "17.0.0+1", .feature = feature, .vendor = "Nobody", .name = "Fake VM"},
                  dlsym(handle_, "fake_start"), kNeeds);
   }

@@ -29,6 +29,10 @@ class ZeroingGraft : public testing::TestWithParam<ZeroingStrategy> {
  protected:
   ZeroingGraft() { library_.function<Start>("fake_start")(); }
 
+  static void install(const Stock& stock, Patch& patch) {
+    install_zeroing({.strategy = GetParam(), .against = {}, .table = {}}, stock, Collector::parallel, patch);
+  }
+
   FakeLibrary library_{"fake_jvm.so"};
   Refill* refill_ = library_.function<Refill>("fake_refill");
   Refill* new_tlab_ = library_.function<Refill>("fake_new_tlab");
@@ -37,7 +41,7 @@ class ZeroingGraft : public testing::TestWithParam<ZeroingStrategy> {
 TEST_P(ZeroingGraft, ZeroesWhatIsHandedOutAndCountsIt) {
   Patch patch;
   const Stock stock = library_.stock();
-  install_zeroing(GetParam(), find_joints(kZeroingNeeds, stock), patch);
+  install(stock, patch);
   const ZeroingCounts before = zeroing_counts();
   constexpr std::size_t kRefills = 3;
   for (std::size_t i = 0; i < kRefills; ++i) {
@@ -47,17 +51,17 @@ TEST_P(ZeroingGraft, ZeroesWhatIsHandedOutAndCountsIt) {
   }
   const ZeroingCounts after = zeroing_counts();
   EXPECT_EQ(after.tlabs - before.tlabs, kRefills);
-  EXPECT_EQ((after.bytes - before.bytes).count(), kRefills * kTlabWords * kBytesPerWord);
+  EXPECT_EQ((after.bytes() - before.bytes()).count(), kRefills * kTlabWords * kBytesPerWord);
   EXPECT_EQ(after.missed_tlabs, before.missed_tlabs);
   EXPECT_GT(after.cycles, before.cycles);
-  EXPECT_GT(after.seconds, before.seconds);
+  EXPECT_GT(after.seconds(), before.seconds());
   patch.undo();
 }
 
 TEST_P(ZeroingGraft, LeavesEveryOtherMemsetAlone) {
   Patch patch;
   const Stock stock = library_.stock();
-  install_zeroing(GetParam(), find_joints(kZeroingNeeds, stock), patch);
+  install(stock, patch);
   auto* const stock_memset = library_.function<FakeMemset>("fake_memset");
   const ZeroingCounts before = zeroing_counts();
   void* const tlab = new_tlab_(kTlabWords);
@@ -80,7 +84,7 @@ TEST_P(ZeroingGraft, LeavesEveryOtherMemsetAlone) {
 TEST_P(ZeroingGraft, CountsATlabThatWasNeverZeroed) {
   Patch patch;
   const Stock stock = library_.stock();
-  install_zeroing(GetParam(), find_joints(kZeroingNeeds, stock), patch);
+  install(stock, patch);
   const ZeroingCounts before = zeroing_counts();
   (void)new_tlab_(kTlabWords);
   (void)refill_(kTlabWords);
@@ -92,7 +96,7 @@ TEST_P(ZeroingGraft, CountsATlabThatWasNeverZeroed) {
 TEST_P(ZeroingGraft, ServesManyThreadsAtOnce) {
   Patch patch;
   const Stock stock = library_.stock();
-  install_zeroing(GetParam(), find_joints(kZeroingNeeds, stock), patch);
+  install(stock, patch);
   const ZeroingCounts before = zeroing_counts();
   constexpr std::size_t kThreads = 8;
   constexpr std::size_t kRefillsPerThread = 64;
@@ -116,7 +120,7 @@ TEST_P(ZeroingGraft, ServesManyThreadsAtOnce) {
 TEST_P(ZeroingGraft, SurvivesAHeapThatIsFull) {
   Patch patch;
   const Stock stock = library_.stock();
-  install_zeroing(GetParam(), find_joints(kZeroingNeeds, stock), patch);
+  install(stock, patch);
   const ZeroingCounts before = zeroing_counts();
   constexpr std::size_t kMoreThanTheHeap = std::size_t{1} << 30;
   EXPECT_EQ(refill_(kMoreThanTheHeap), nullptr);
@@ -129,14 +133,14 @@ TEST_P(ZeroingGraft, IsGoneWhenThePatchIs) {
   const Stock stock = library_.stock();
   {
     Patch patch;
-    install_zeroing(GetParam(), find_joints(kZeroingNeeds, stock), patch);
+    install(stock, patch);
   }
   const ZeroingCounts before = zeroing_counts();
   const void* const tlab = refill_(kTlabWords);
   EXPECT_TRUE(all_bytes_are(tlab, kTlabWords * kBytesPerWord, std::byte{0}));
   EXPECT_EQ(zeroing_counts().tlabs, before.tlabs);
   // And the joints can be found again, which they could not were a cell still replaced.
-  EXPECT_NO_THROW((void)find_joints(kZeroingNeeds, stock));
+  EXPECT_NO_THROW((void)find_joints(kZeroingNeeds, stock, Collector::parallel));
 }
 
 INSTANTIATE_TEST_SUITE_P(Strategies, ZeroingGraft,

@@ -11,10 +11,10 @@
 namespace memgraft::hotspot {
 namespace {
 
-Refusal refusal_of(const FakeLibrary& library, int feature = 17) {
+Refusal refusal_of(const FakeLibrary& library, int feature = 17, const Needs& needs = kZeroingNeeds) {
   try {
     const Stock stock = library.stock(feature);
-    (void)find_joints(kZeroingNeeds, stock);
+    (void)find_joints(needs, stock, the_collector(needs, stock));
   } catch (const Refusal& refusal) {
     return refusal;
   }
@@ -35,7 +35,7 @@ TEST(Joints, AreFoundWhereTheLibraryHasThem) {
   const FakeLibrary library("fake_jvm.so");
   const Stock stock = library.stock();
   EXPECT_EQ(stock.collector(), Collector::parallel);
-  const Joints joints = find_joints(kZeroingNeeds, stock);
+  const Joints joints = find_joints(kZeroingNeeds, stock, Collector::parallel);
   EXPECT_EQ(*joints.at("allocate_new_tlab").cell, joints.at("allocate_new_tlab").original);
   EXPECT_TRUE(stock.contains(joints.at("allocate_new_tlab").original));
   EXPECT_FALSE(stock.contains(joints.at("memset").original));
@@ -45,7 +45,7 @@ TEST(Joints, AreFoundWhereTheLibraryHasThem) {
 TEST(Joints, OfALazilyBoundImportAreResolvedFirst) {
   const FakeLibrary library("lazy_jvm.so");
   const Stock stock = library.stock();
-  const Joints joints = find_joints(kZeroingNeeds, stock);
+  const Joints joints = find_joints(kZeroingNeeds, stock, Collector::parallel);
   // Were the cell's own value kept, it would lead back into the library's stub, and the graft would be
   // overwritten.
   EXPECT_TRUE(stock.contains(*joints.at("memset").cell));
@@ -112,6 +112,36 @@ TEST(Joints, RefuseARefillPathThatDoesNotCallMemset) {
 
 TEST(Joints, RefuseARefillPathThatCallsMemsetTwice) {
   expect_refusal(refusal_of(FakeLibrary("two_memsets_jvm.so")), "one call of memset", "2 of them");
+}
+
+TEST(Joints, OfWindowsAndOfTheNurseryAreFound) {
+  const FakeLibrary library("fake_jvm.so");
+  const Stock stock = library.stock();
+  const Joints windows = find_joints(kWindowNeeds, stock, Collector::parallel);
+  EXPECT_EQ(*windows.at("ensure_parsability").cell, windows.at("ensure_parsability").original);
+  EXPECT_FALSE(windows.nursery());
+  const Joints ahead = find_joints(kAheadNeeds, stock, Collector::parallel);
+  ASSERT_TRUE(ahead.nursery());
+  // Before the heap exists nothing is free; then it is what lies between eden's top and its end.
+  EXPECT_TRUE(ahead.nursery()->free().empty());
+  library.function<void()>("fake_start")();
+  const std::size_t all = ahead.nursery()->free().size();
+  EXPECT_GT(all, 0U);
+  const void* const taken = library.function<void*(std::size_t)>("fake_refill")(512);
+  EXPECT_EQ(ahead.nursery()->free().size(), all - 512 * kBytesPerWord);
+  EXPECT_EQ(ahead.nursery()->free().data(), static_cast<const std::byte*>(taken) + 512 * kBytesPerWord);
+}
+
+TEST(Joints, RefuseANurseryThatIsNotDescribed) {
+  expect_refusal(refusal_of(FakeLibrary("no_eden_end_jvm.so"), 17, kAheadNeeds), "MutableSpace::_end", "none");
+}
+
+TEST(Joints, RefuseANurseryInPieces) {
+  const FakeLibrary library("fake_jvm.so");
+  library.flag("UseNUMA") = true;
+  expect_refusal(refusal_of(library, 17, kAheadNeeds), "-XX:-UseNUMA", "-XX:+UseNUMA");
+  library.flag("UseNUMA") = false;
+  EXPECT_THROW((void)find_joints(kAheadNeeds, library.stock(), Collector::g1), Refusal);
 }
 
 }  // namespace

@@ -12,10 +12,10 @@ namespace {
 
 TEST(Options, AreReadInAnyOrder) {
   const Options options = parse_options("summary=/,zeroing=non-temporal");
-  EXPECT_EQ(options.zeroing, ZeroingStrategy::non_temporal);
+  EXPECT_EQ(options.zeroing->strategy, ZeroingStrategy::non_temporal);
   EXPECT_EQ(options.summary_folder, "/");
   EXPECT_FALSE(options.check);
-  EXPECT_EQ(parse_options("zeroing=bulk").zeroing, ZeroingStrategy::bulk);
+  EXPECT_EQ(parse_options("zeroing=bulk").zeroing->strategy, ZeroingStrategy::bulk);
   EXPECT_TRUE(parse_options("check,summary=/").check);
 }
 
@@ -26,6 +26,17 @@ TEST(Options, DecodeCommasAndPercentSignsInFolders) {
   const Options options = parse_options("zeroing=bulk,summary=" + parent + "/memgraft%2C 100%25 odd=name");
   EXPECT_EQ(options.summary_folder, folder);
   std::filesystem::remove(folder);
+}
+
+TEST(Options, OfZeroingBelongTogether) {
+  const Options options = parse_options("window=65536,against=bulk,zeroing=windows");
+  EXPECT_EQ(options.zeroing->strategy, ZeroingStrategy::windows);
+  EXPECT_EQ(options.zeroing->against, ZeroingStrategy::bulk);
+  EXPECT_EQ(options.zeroing->window_bytes, 65'536U);
+  EXPECT_EQ(parse_options("zeroing=windows").zeroing->window_bytes, ZeroingOptions::kDefaultWindowBytes);
+  for (const StrategyName& strategy : kStrategyNames) {
+    EXPECT_EQ(parse_options("zeroing=" + std::string(strategy.name)).zeroing->strategy, strategy.strategy);
+  }
 }
 
 class WrongOptions : public testing::TestWithParam<const char*> {};
@@ -48,7 +59,12 @@ INSTANTIATE_TEST_SUITE_P(All, WrongOptions,
                                          "check=1,summary=/", "summary=/",
                                          "zeroing=bulk,summary=", "zeroing=bulk,summary=/no/such/folder",
                                          "zeroing=bulk,summary=/%", "zeroing=bulk,summary=/%2",
-                                         "zeroing=bulk,summary=/%zz", "zeroing=bulk,summary=/%00"));
+                                         "window=4096", "against=bulk", "zeroing=bulk,window=4096",
+                                         "zeroing=windows,window=5000", "zeroing=windows,window=2048",
+                                         "zeroing=windows,window=2097152", "zeroing=windows,window=4096k",
+                                         "zeroing=bulk,against=bulk", "zeroing=bulk,against=adaptive",
+                                         "zeroing=adaptive,against=bulk", "zeroing=bulk,against=hot-path",
+                                         "zeroing=bulk,table=/no/such/file", "zeroing=bulk,summary=/%zz", "zeroing=bulk,summary=/%00"));
 
 }  // namespace
 }  // namespace memgraft::hotspot

@@ -36,4 +36,9 @@ inline constexpr std::uint64_t kBytesPerWord = 8;
 
 constexpr Bytes to_bytes(Words words) { return Bytes(words.count() * kBytesPerWord); }
 
+constexpr double to_seconds(Nanoseconds time) {
+  constexpr double kSecondsPerNanosecond = 1e-9;
+  return static_cast<double>(time.count()) * kSecondsPerNanosecond;
+}
+
 }  // namespace memgraft

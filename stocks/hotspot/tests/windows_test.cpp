@@ -1,0 +1,144 @@
+// Handing out memory in windows, on a fake heap: nothing is lost at the seams, and the heap can always be walked.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "fake_library.h"
+#include "graft_zeroing.h"
+
+namespace memgraft::hotspot {
+namespace {
+
+constexpr std::size_t kWindowWords = 512;
+constexpr std::size_t kTlabWords = 16'384;
+
+using Start = void();
+using Object = std::uint64_t*(std::size_t words, std::size_t tlab_words);
+using Walk = bool(std::size_t* dummy_words);
+
+class WindowsGraft : public testing::TestWithParam<ZeroingStrategy> {
+ protected:
+  WindowsGraft() {
+    library_.function<Start>("fake_start")();
+    if (GetParam() != ZeroingStrategy::windows) {
+      library_.function<Start>("fake_fresh")();  // which strategies that follow collections rely on
+    }
+    install_zeroing({.strategy = GetParam(), .against = {}, .window_bytes = kWindowWords * kBytesPerWord, .table = {}},
+                    stock_, Collector::parallel, patch_);
+  }
+
+  ~WindowsGraft() override { (void)walk(); }
+  WindowsGraft(const WindowsGraft&) = delete;
+  WindowsGraft& operator=(const WindowsGraft&) = delete;
+  WindowsGraft(WindowsGraft&&) = delete;
+  WindowsGraft& operator=(WindowsGraft&&) = delete;
+
+  // Allocates, checks that the fields are zero, and scribbles over them. False where the heap is full.
+  [[nodiscard]] bool allocate(std::size_t words) const {
+    std::uint64_t* const object = object_(words, kTlabWords);
+    if (object == nullptr) {
+      return false;
+    }
+    const std::span fields(object + 1, words - 1);
+    EXPECT_TRUE(std::ranges::all_of(fields, [](std::uint64_t field) { return field == 0; }));
+    std::ranges::fill(fields, ~std::uint64_t{0});
+    return true;
+  }
+
+  std::size_t walk() const {
+    std::size_t dummy_words = 0;
+    EXPECT_TRUE(walk_(&dummy_words));
+    return dummy_words;
+  }
+
+  // A collection as the agent sees one.
+  void collect() {
+    if (GetParam() != ZeroingStrategy::windows) {
+      zeroing_collection_starts();
+    }
+    (void)walk();
+    library_.function<Start>("fake_empty")();
+    if (GetParam() != ZeroingStrategy::windows) {
+      zeroing_collection_ended();
+    }
+  }
+
+  FakeLibrary library_{"fake_jvm.so"};
+  Stock stock_ = library_.stock();
+  Patch patch_;
+  Object* object_ = library_.function<Object>("fake_object");
+  Walk* walk_ = library_.function<Walk>("fake_walk");
+};
+
+TEST_P(WindowsGraft, HandsOutZeroesAndCanAlwaysBeWalked) {
+  constexpr int kCollections = 6;
+  constexpr std::size_t kSizes = 40;
+  const ZeroingCounts before = zeroing_counts();
+  for (int collection = 0; collection < kCollections; ++collection) {
+    for (std::size_t i = 0; allocate(2 + (i * 7 % kSizes)); ++i) {
+      if (i % 5'000 == 0) {
+        (void)walk();
+      }
+    }
+    collect();
+  }
+  EXPECT_EQ(zeroing_counts().missed_tlabs, before.missed_tlabs);
+}
+
+TEST_P(WindowsGraft, ServesLargeObjects) {
+  // From a few words to more than a TLAB, so that every answer of Windows::take occurs.
+  for (std::size_t round = 0; round < 3; ++round) {
+    for (std::size_t words = 3; allocate(words); words = words > 2 * kTlabWords ? 3 : words + (words / 3)) {
+    }
+    collect();
+  }
+}
+
+TEST_P(WindowsGraft, ServesManyThreadsThatComeAndGo) {
+  constexpr std::size_t kThreads = 6;
+  for (int round = 0; round < 12; ++round) {
+    {
+      std::vector<std::jthread> threads;
+      for (std::size_t i = 0; i < kThreads; ++i) {
+        threads.emplace_back([this, i] {
+          for (std::size_t n = 0; n < 2'000 && allocate(2 + ((n + i) % 30)); ++n) {
+          }
+        });
+      }
+    }
+    collect();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Strategies, WindowsGraft,
+                         testing::Values(ZeroingStrategy::windows, ZeroingStrategy::adaptive,
+                                         ZeroingStrategy::concurrent, ZeroingStrategy::pause),
+                         [](const auto& test) { return std::string(name_of(test.param)); });
+
+class WindowsOnly : public WindowsGraft {};
+
+TEST_P(WindowsOnly, LosesNothingAtTheSeams) {
+  const ZeroingCounts before = zeroing_counts();
+  constexpr std::size_t kWords = 37;  // does not divide a window
+  std::size_t objects = 0;
+  while (objects * kWords < 10 * kTlabWords && allocate(kWords)) {
+    ++objects;
+  }
+  const ZeroingCounts after = zeroing_counts();
+  EXPECT_GT(after.windows->handed_out - before.windows->handed_out, 10 * kTlabWords / kWindowWords / 2);
+  // Each chunk may lose its rest, an object's length at most, and the last one what was not used yet.
+  EXPECT_LT(walk(), 11 * kWords + kTlabWords + kWords);
+  // A word is zeroed once, and only what was handed out.
+  const std::uint64_t zeroed = (after.bytes() - before.bytes()).count();
+  EXPECT_LT(zeroed, (objects * kWords + 2 * kWindowWords) * kBytesPerWord * 101 / 100);
+}
+
+INSTANTIATE_TEST_SUITE_P(Strategies, WindowsOnly, testing::Values(ZeroingStrategy::windows),
+                         [](const auto& test) { return std::string(name_of(test.param)); });
+
+}  // namespace
+}  // namespace memgraft::hotspot
