@@ -128,7 +128,7 @@ bool Helper::pass(const Region& region, Generation generation) {
       continue;
     }
     const Helped helped =
-        generation_of(seen) == generation ? Helped::overtaken : zero_block(region, generation, index);
+        is_dirty(seen, generation) ? zero_block(region, generation, index) : Helped::overtaken;
     switch (helped) {
       case Helped::closed:
         return false;
@@ -165,7 +165,7 @@ std::size_t Helper::leave_to_takers(const Region& region, Generation generation,
   // relaxed: only a hint, as above
   for (; next < count; ++next) {
     const Value seen = region.blocks[next].load(std::memory_order_relaxed);
-    if (generation_of(seen) != generation || block_of(seen) == Block::zeroed) {
+    if (is_dirty(seen, generation) || block_of(seen) == Block::zeroed) {
       break;
     }
   }

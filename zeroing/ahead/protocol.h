@@ -41,7 +41,7 @@ enum class Block : std::uint8_t {
   taken,    ///< whoever is handed a part of it zeroes that part
   zeroed    ///< all zero when it was finished, and never again the helper's
 };
-// A block whose word is of another generation is dirty.
+// A block whose word is of an earlier generation is dirty.
 
 constexpr unsigned generation_shift = 2;
 constexpr Value value_of(Generation generation, Phase phase) {
@@ -53,6 +53,8 @@ constexpr Value value_of(Generation generation, Block block) {
 constexpr Generation generation_of(Value value) { return value >> generation_shift; }
 constexpr Phase phase_of(Value value) { return static_cast<Phase>(value & 3U); }
 constexpr Block block_of(Value value) { return static_cast<Block>(value & 3U); }
+/// Of an earlier generation. One of a later generation is somebody's: only a helper that slept since sees that.
+constexpr bool is_dirty(Value block, Generation generation) { return generation_of(block) < generation; }
 
 /// How a block that the helper tried ended.
 enum class Helped : std::uint8_t {
@@ -120,7 +122,7 @@ class Protocol {
   Found take(Word& block, Generation generation) {
     Value seen = block.load(std::memory_order_acquire);  // acquire: the helper's zeroes, or its last stores
     while (true) {
-      if (generation_of(seen) != generation) {
+      if (is_dirty(seen, generation)) {
         // relaxed: the helper has not touched this block, and this thread passes nothing on with it
         if (block.compare_exchange_strong(seen, value_of(generation, Block::taken), std::memory_order_relaxed,
                                           std::memory_order_acquire)) {  // acquire: as above
@@ -197,7 +199,7 @@ class Protocol {
     Value seen = block.load(std::memory_order_relaxed);  // relaxed: confirmed by the exchange
     const Value mine = value_of(generation, Block::zeroing);
     // relaxed: the block's old contents were acquired from open(); a block that somebody has is not touched
-    if (generation_of(seen) == generation ||
+    if (!is_dirty(seen, generation) ||
         !block.compare_exchange_strong(seen, mine, std::memory_order_relaxed, std::memory_order_relaxed)) {
       return Helped::overtaken;
     }
