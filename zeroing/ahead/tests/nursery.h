@@ -1,0 +1,80 @@
+// A nursery for tests: memory that the helper zeroes ahead, handed out piece by piece by many threads.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "memgraft/zeroing.h"
+#include "memgraft/zeroing_ahead.h"
+#include "oracle.h"
+
+namespace memgraft::zeroing::testing {
+
+/// Never written by anything else here, so that a byte of it that changes shows.
+constexpr std::byte dirt{0xd1};
+
+/// Whether every byte is `value`.
+inline bool holds(std::span<const std::byte> memory, std::byte value) {
+  return memory.empty() ||
+         (memory[0] == value && std::memcmp(memory.data(), memory.data() + 1, memory.size() - 1) == 0);
+}
+
+constexpr std::size_t kib = 1024;
+constexpr std::size_t mib = kib * kib;
+
+class Nursery {
+ public:
+  static constexpr std::size_t chunk_bytes = 256 * kib;
+
+  explicit Nursery(std::size_t bytes) : pages_(bytes), used_(bytes / chunk_bytes + 1) {}
+
+  [[nodiscard]] std::span<std::byte> memory() const { return pages_.memory(); }
+  void soil() const { std::ranges::fill(memory(), dirt); }
+
+  void free_all() {
+    for (auto& used : used_) {
+      used.store(0);
+    }
+  }
+  [[nodiscard]] std::size_t chunks() const { return memory().size() / chunk_bytes; }
+  /// The next piece of a chunk, shorter or empty at its end.
+  std::span<std::byte> next(std::size_t chunk, std::size_t bytes) {
+    const std::size_t at = std::min(used_[chunk].fetch_add(bytes), chunk_bytes);
+    return memory().subspan(chunk * chunk_bytes + at, std::min(bytes, chunk_bytes - at));
+  }
+
+ private:
+  GuardedPages pages_;
+  std::vector<std::atomic<std::size_t>> used_;
+};
+
+inline ZeroingAhead::Settings settings(bool may_steal, std::size_t block_bytes) {
+  return {.zero_ahead = memgraft_zero_non_temporal,
+          .zero_now = memgraft_zero,
+          .block_bytes = block_bytes,
+          .may_steal = may_steal};
+}
+
+/// Waits until `done`, for at most a minute: says whether it came about.
+template <class Done>
+bool eventually(Done done) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!done()) {
+    if (std::chrono::steady_clock::now() > deadline) {
+      return false;
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  return true;
+}
+
+}  // namespace memgraft::zeroing::testing
