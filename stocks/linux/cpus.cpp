@@ -75,7 +75,8 @@ Cpus CpuLimits::now() noexcept {
   try {
     follow_groups();
   } catch (const std::exception&) {
-    // Out of memory: the groups known so far stay.
+    // Out of memory: the groups known so far stay, and the next call tries again.
+    read_now_.clear();
   }
   Cpus cpus{.allowed = allowed_cpus(), .quota = Cpus::kNoQuota};
   for (const QuotaFiles& files : files_) {

@@ -106,9 +106,10 @@ std::optional<std::uint64_t> to_number(std::string_view text) noexcept {
   if (hexadecimal) {
     text.remove_prefix(2);
   }
+  const std::span<const char> digits(text);
+  const char* const end = digits.data() + digits.size();
   std::uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, number, hexadecimal ? kHexadecimal : kDecimal);
+  const auto parsed = std::from_chars(digits.data(), end, number, hexadecimal ? kHexadecimal : kDecimal);
   return parsed.ec == std::errc{} && parsed.ptr == end ? std::optional(number) : std::nullopt;
 }
 
