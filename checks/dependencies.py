@@ -11,7 +11,8 @@ ROOT = Path(__file__).resolve().parent.parent
 MAY_INCLUDE = {
     "units": set(),
     "zeroing": {"units"},
-    "stocks/hotspot": {"units", "zeroing"},
+    "stocks/linux": {"units"},
+    "stocks/hotspot": {"units", "zeroing", "stocks/linux"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 CPP = {".h", ".c", ".cpp"}

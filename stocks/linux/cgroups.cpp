@@ -1,4 +1,4 @@
-#include "cgroups.h"
+#include "memgraft/linux/cgroups.h"
 
 #include <algorithm>
 #include <cstddef>

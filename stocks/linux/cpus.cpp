@@ -1,4 +1,4 @@
-#include "cpus.h"
+#include "memgraft/linux/cpus.h"
 
 #include <fcntl.h>
 #include <sched.h>

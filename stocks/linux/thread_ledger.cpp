@@ -1,4 +1,4 @@
-#include "thread_ledger.h"
+#include "memgraft/linux/thread_ledger.h"
 
 namespace memgraft::linux_os {
 

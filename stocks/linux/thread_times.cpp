@@ -1,4 +1,4 @@
-#include "thread_times.h"
+#include "memgraft/linux/thread_times.h"
 
 #include <dirent.h>
 #include <fcntl.h>

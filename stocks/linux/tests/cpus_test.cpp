@@ -1,4 +1,4 @@
-#include "cpus.h"
+#include "memgraft/linux/cpus.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>

@@ -1,4 +1,4 @@
-#include "thread_times.h"
+#include "memgraft/linux/thread_times.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "thread_ledger.h"
+#include "memgraft/linux/thread_ledger.h"
 
 namespace memgraft::linux_os {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cgroups.h"
+#include "memgraft/linux/cgroups.h"
 
 namespace memgraft::linux_os {
 

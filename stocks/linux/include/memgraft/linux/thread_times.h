@@ -6,8 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "memgraft/linux/thread_ledger.h"
 #include "memgraft/units.h"
-#include "thread_ledger.h"
 
 namespace memgraft::linux_os {
 
