@@ -7,7 +7,8 @@
 #include <cerrno>
 #include <charconv>
 #include <system_error>
-#include <utility>
+
+#include "memgraft/linux/owned_fd.h"
 
 namespace memgraft::linux_os {
 
@@ -35,19 +36,6 @@ ssize_t read_up_to(int fd, std::span<char> buffer) noexcept {
 }
 
 }  // namespace
-
-OwnedFd::~OwnedFd() {
-  if (fd_ >= 0) {
-    ::close(fd_);
-  }
-}
-
-OwnedFd::OwnedFd(OwnedFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-
-OwnedFd& OwnedFd::operator=(OwnedFd&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  return *this;
-}
 
 std::optional<std::string_view> read_small_file(int folder, const char* path,
                                                 std::span<char> buffer) noexcept {

@@ -9,23 +9,6 @@
 
 namespace memgraft::linux_os {
 
-// A file descriptor that ends with its scope. -1 is none.
-class OwnedFd {
- public:
-  OwnedFd() = default;
-  explicit OwnedFd(int fd) : fd_(fd) {}
-  ~OwnedFd();
-  OwnedFd(const OwnedFd&) = delete;
-  OwnedFd& operator=(const OwnedFd&) = delete;
-  OwnedFd(OwnedFd&& other) noexcept;
-  OwnedFd& operator=(OwnedFd&& other) noexcept;
-
-  [[nodiscard]] int get() const { return fd_; }
-
- private:
-  int fd_ = -1;
-};
-
 // What stands in the file, as far as the buffer holds it; nullopt when it cannot be read. Neither allocates
 // nor throws: for use inside a pause of a JVM. `folder` is a descriptor that the path is relative to, or
 // AT_FDCWD.

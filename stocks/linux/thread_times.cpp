@@ -10,6 +10,7 @@
 #include <ctime>
 #include <exception>
 
+#include "memgraft/linux/owned_fd.h"
 #include "small_file.h"
 
 namespace memgraft::linux_os {
