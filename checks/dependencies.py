@@ -12,7 +12,8 @@ MAY_INCLUDE = {
     "units": set(),
     "zeroing": {"units"},
     "zeroing/ahead": {"units", "zeroing"},
-    "stocks/hotspot": {"units", "zeroing", "zeroing/ahead"},
+    "stocks/linux": {"units"},
+    "stocks/hotspot": {"units", "zeroing", "zeroing/ahead", "stocks/linux"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 CPP = {".h", ".c", ".cpp"}

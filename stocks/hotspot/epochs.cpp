@@ -6,10 +6,13 @@
 namespace memgraft::hotspot {
 
 Epochs::Epochs(ZeroingStrategy strategy, std::optional<ZeroingStrategy> against)
-    : strategy_(strategy), against_(against), now_(strategy), start_(clock_.read()) {}
+    : strategy_(strategy), against_(against), now_(strategy) {
+  start_ = clock_.read();
+}
 
 Epochs::Epochs(Adaptive adaptive)
-    : strategy_(ZeroingStrategy::adaptive), adaptive_(std::move(adaptive)), now_(), start_(clock_.read()) {
+    : strategy_(ZeroingStrategy::adaptive), adaptive_(std::move(adaptive)), now_() {
+  start_ = clock_.read();
   now_ = adaptive_->decide({}, clock_.cpus()).strategy;
 }
 
@@ -30,8 +33,7 @@ void Epochs::collection_starts(const ZeroingTotals& totals) {
   last_ = {.collection = collections_,
            .strategy = now_,
            .wall_seconds = now.wall_seconds - start_.wall_seconds,
-           .process_cpu_seconds = now.process_cpu_seconds - start_.process_cpu_seconds -
-                                  (totals.helper_cpu_seconds - start_totals_.helper_cpu_seconds),
+           .process_cpu_seconds = now.process_cpu_seconds - start_.process_cpu_seconds,
            .program_cpu_seconds = now.program_cpu_seconds - start_.program_cpu_seconds,
            .helper_cpu_seconds = totals.helper_cpu_seconds - start_totals_.helper_cpu_seconds,
            .zeroing_seconds = totals.zeroing_seconds - start_totals_.zeroing_seconds,

@@ -1,0 +1,144 @@
+#include "adaptive.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace memgraft::hotspot {
+namespace {
+
+using enum ZeroingStrategy;
+
+constexpr std::uint64_t kEpochBytes = std::uint64_t{64} << 20U;
+constexpr double kBusyProgram = 2.0;  // threads that run
+
+// A program that runs as long as asked, on which each strategy costs what `cost` says (CPU seconds per epoch).
+class Program {
+ public:
+  Program(Adaptive& adaptive, std::function<double(ZeroingStrategy, std::uint64_t)> cost)
+      : adaptive_(adaptive), cost_(std::move(cost)) {}
+
+  double running = kBusyProgram;
+  double cpus = 2;
+  double helper_seconds = 0.02;
+
+  Adaptive::Decision run(std::uint64_t collections) {
+    Adaptive::Decision decision;
+    for (std::uint64_t i = 0; i < collections; ++i) {
+      decision = adaptive_.decide(measured_, cpus);
+      ++chosen[decision.strategy];
+      const double cpu = cost_(decision.strategy, decision.collection);
+      measured_ = {.collection = decision.collection,
+                   .strategy = decision.strategy,
+                   .wall_seconds = cpu / running,
+                   .process_cpu_seconds = cpu,
+                   .program_cpu_seconds = cpu,
+                   .helper_cpu_seconds = decision.strategy == concurrent ? helper_seconds : 0,
+                   .zeroing_seconds = cpu / 20,
+                   .zeroed_bytes = kEpochBytes,
+                   .allocated_bytes = kEpochBytes};
+    }
+    return decision;
+  }
+
+  std::map<ZeroingStrategy, std::uint64_t> chosen;
+
+ private:
+  Adaptive& adaptive_;
+  std::function<double(ZeroingStrategy, std::uint64_t)> cost_;
+  EpochMeasured measured_;
+};
+
+double flat(ZeroingStrategy /*strategy*/, std::uint64_t /*collection*/) { return 0.1; }
+
+TEST(Adaptive, TakesTheFirstStrategyWhileNothingIsKnown) {
+  Adaptive adaptive({windows, bulk}, true);
+  EXPECT_EQ(adaptive.decide({}, 8).strategy, windows);
+}
+
+TEST(Adaptive, SettlesOnWhatCostsLeastPerAllocatedByte) {
+  for (const ZeroingStrategy best : {windows, bulk, non_temporal}) {
+    Adaptive adaptive({windows, bulk, non_temporal}, true);
+    Program program(adaptive, [best](ZeroingStrategy strategy, std::uint64_t) { return strategy == best ? 0.097 : 0.1; });
+    constexpr std::uint64_t kCollections = 320;
+    (void)program.run(kCollections);
+    // All but the first looks and one epoch in sixteen.
+    EXPECT_GT(program.chosen[best], kCollections * 9 / 10) << name_of(best);
+    EXPECT_EQ(program.chosen[concurrent], 0U) << "no CPU is idle";
+  }
+}
+
+TEST(Adaptive, FollowsAProgramThatChanges) {
+  Adaptive adaptive({windows, bulk}, false);
+  Program program(adaptive, [](ZeroingStrategy strategy, std::uint64_t collection) {
+    return (strategy == windows) == (collection < 500) ? 0.1 : 0.12;
+  });
+  (void)program.run(499);
+  EXPECT_GT(program.chosen[windows], 450U);
+  program.chosen.clear();
+  (void)program.run(1'000);
+  EXPECT_GT(program.chosen[bulk], 700U);
+}
+
+TEST(Adaptive, IsNotMovedByOneOddEpoch) {
+  Adaptive adaptive({windows, bulk}, false);
+  Program program(adaptive, [](ZeroingStrategy strategy, std::uint64_t collection) {
+    const double usual = strategy == windows ? 0.1 : 0.11;
+    return collection % 7 == 0 ? 10 * usual : usual;
+  });
+  (void)program.run(320);
+  EXPECT_GT(program.chosen[windows], 280U);
+}
+
+TEST(Adaptive, UsesTheHelperWhereACpuIsIdle) {
+  Adaptive adaptive({windows, bulk}, true);
+  Program program(adaptive, flat);
+  program.running = 1.05;
+  const Adaptive::Decision decision = program.run(10);
+  EXPECT_EQ(decision.strategy, concurrent);
+  EXPECT_EQ(decision.reason, "a CPU is idle");
+  EXPECT_NEAR(decision.running_threads, 1.05, 0.001);
+  EXPECT_EQ(decision.cpus, 2);
+}
+
+TEST(Adaptive, LeavesTheHelperWhenAControlGroupTakesTheCpuAway) {
+  Adaptive adaptive({windows, bulk}, true);
+  Program program(adaptive, flat);
+  program.running = 1.0;
+  EXPECT_EQ(program.run(5).strategy, concurrent);
+  program.cpus = 1.0;
+  const Adaptive::Decision decision = program.run(2);
+  EXPECT_NE(decision.strategy, concurrent);
+  EXPECT_NE(decision.reason.find("no CPU is idle"), std::string::npos) << decision.reason;
+}
+
+TEST(Adaptive, LeavesTheHelperWhenTheProgramAllocatesFaster) {
+  Adaptive adaptive({windows, bulk}, true);
+  Program program(adaptive, flat);
+  program.running = 1.0;
+  program.helper_seconds = 0.2;  // for what the program allocates in 0.1 s
+  (void)program.run(2);
+  const Adaptive::Decision decision = program.run(10);
+  EXPECT_NE(decision.strategy, concurrent);
+  EXPECT_NE(decision.reason.find("allocates faster"), std::string::npos) << decision.reason;
+}
+
+TEST(Adaptive, NeverUsesAHelperThatItMayNot) {
+  Adaptive adaptive({windows, bulk}, false);
+  Program program(adaptive, flat);
+  program.running = 0.1;
+  (void)program.run(50);
+  EXPECT_EQ(program.chosen[concurrent], 0U);
+}
+
+TEST(Adaptive, LearnsNothingFromShortEpochs) {
+  Adaptive adaptive({windows, bulk}, true);
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    // Collections asked for one after the other: nothing was allocated between them.
+    const auto decision = adaptive.decide({.collection = i, .strategy = windows, .wall_seconds = 1e-4}, 8);
+    EXPECT_EQ(decision.reason, "not yet measured often enough");
+  }
+}
+
+}  // namespace
+}  // namespace memgraft::hotspot

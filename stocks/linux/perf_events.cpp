@@ -1,0 +1,69 @@
+#include "memgraft/linux/perf_events.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <system_error>
+
+#include "small_file.h"
+
+namespace memgraft::linux_os {
+
+namespace {
+
+std::string why_not_permitted(PerfScope scope, const std::string& root) {
+  const std::string needed = std::to_string(static_cast<int>(scope));
+  const std::string setting = read_line(root + "/proc/sys/kernel/perf_event_paranoid").value_or("unknown");
+  // Debian and Ubuntu have 3 and 4, which other kernels do not know; -1 allows everything.
+  int paranoid = 0;
+  const auto parsed = std::from_chars(setting.data(), setting.data() + setting.size(), paranoid);
+  const std::string found = "not permitted: /proc/sys/kernel/perf_event_paranoid is " + setting;
+  if (parsed.ec == std::errc{} && paranoid <= static_cast<int>(scope)) {
+    return found + ", which allows it: a container's seccomp filter or a security module forbids it";
+  }
+  return found + ", expected " + needed + " or lower: `sysctl kernel.perf_event_paranoid=" + needed +
+         "`, or run with CAP_PERFMON (a container's seccomp filter also forbids it)";
+}
+
+}  // namespace
+
+int PerfEvents::open(const perf_event_attr& attributes, pid_t pid, int cpu) noexcept {
+  constexpr int kNoGroup = -1;
+  // There is no wrapper in libc.
+  const long fd = syscall(SYS_perf_event_open, &attributes, pid, cpu, kNoGroup, PERF_FLAG_FD_CLOEXEC);
+  return fd < 0 ? -errno : static_cast<int>(fd);
+}
+
+std::optional<PerfReading> PerfEvents::read(int fd) noexcept {
+  PerfReading reading;
+  static_assert(sizeof reading == 3 * sizeof(std::uint64_t));
+  const ssize_t got = ::read(fd, &reading, sizeof reading);
+  return got == static_cast<ssize_t>(sizeof reading) ? std::optional(reading) : std::nullopt;
+}
+
+PerfEvents& PerfEvents::real() {
+  static PerfEvents events;
+  return events;
+}
+
+std::string why_not_counted(int error, PerfScope scope, const std::string& root) {
+  switch (error) {
+    case ENOENT:
+    case ENODEV:
+    case EOPNOTSUPP:
+      return "this CPU or hypervisor offers no such counter";
+    case EACCES:
+    case EPERM:
+      return why_not_permitted(scope, root);
+    case ENOSYS:
+      return "this kernel has no perf events, or a seccomp filter hides them";
+    case EMFILE:
+      return "the process has no file descriptor left; raise `ulimit -n`";
+    default:
+      return "perf_event_open: " + std::generic_category().message(error);
+  }
+}
+
+}  // namespace memgraft::linux_os
