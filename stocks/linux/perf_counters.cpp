@@ -15,13 +15,19 @@ constexpr std::uint64_t cache_event(std::uint64_t cache, std::uint64_t operation
   return cache | (operation << 8U) | (result << 16U);  // perf_event_open(2), PERF_TYPE_HW_CACHE
 }
 
+// What becomes of an event where the kernel may not be counted.
+enum class WithoutKernel : std::uint8_t {
+  kUserPart,     // the part of user mode is counted
+  kUnchanged,    // it does not ask for the mode
+  kMeaningless,  // it happens in the kernel only: zero would be counted
+};
+
 struct ProcessEvent {
   std::string_view name;
   std::string_view unit;
   std::uint32_t type;
   std::uint64_t config;
-  // Whether it means anything without what the kernel does. Context switches are all the kernel's.
-  bool in_user_mode = true;
+  WithoutKernel without_kernel = WithoutKernel::kUserPart;
 };
 
 constexpr auto kProcessEvents = std::to_array<ProcessEvent>({
@@ -35,9 +41,10 @@ constexpr auto kProcessEvents = std::to_array<ProcessEvent>({
      cache_event(PERF_COUNT_HW_CACHE_LL, PERF_COUNT_HW_CACHE_OP_WRITE, PERF_COUNT_HW_CACHE_RESULT_MISS)},
     {"data_tlb_store_misses", "misses", PERF_TYPE_HW_CACHE,
      cache_event(PERF_COUNT_HW_CACHE_DTLB, PERF_COUNT_HW_CACHE_OP_WRITE, PERF_COUNT_HW_CACHE_RESULT_MISS)},
-    {"cpu_time", "nanoseconds", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK},
+    {"cpu_time", "nanoseconds", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, WithoutKernel::kUnchanged},
     {"page_faults", "faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
-    {"context_switches", "switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, false},
+    {"context_switches", "switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES,
+     WithoutKernel::kMeaningless},
 });
 
 perf_event_attr attributes_of(std::uint32_t type, std::uint64_t config) {
@@ -56,29 +63,30 @@ struct Attempt {
   std::string reason;
 };
 
-// Opens an event for this thread and those it starts, in the widest form that the kernel and its settings
-// allow.
+// Opens an event for this thread and those it starts, in the widest form that the kernel allows.
 Attempt open_for_threads(PerfEvents& events, const ProcessEvent& event, const std::string& root) {
   perf_event_attr attributes = attributes_of(event.type, event.config);
   attributes.inherit = 1;
   attributes.inherit_thread = 1;
   attributes.exclude_hv = 1;
+  const bool needs_kernel = event.without_kernel == WithoutKernel::kMeaningless;
   constexpr pid_t kThisProcess = 0;
   constexpr int kAnyCpu = -1;
   while (true) {
     const int fd = events.open(attributes, kThisProcess, kAnyCpu);
     if (fd >= 0) {
-      std::string reason =
-          attributes.exclude_kernel != 0 ? "user mode only (perf_event_paranoid)" : "user and kernel mode";
+      const bool user_only =
+          attributes.exclude_kernel != 0 && event.without_kernel == WithoutKernel::kUserPart;
+      std::string reason = user_only ? "user mode only (perf_event_paranoid)" : "user and kernel mode";
       reason += attributes.inherit_thread != 0 ? "" : "; child processes are counted too (Linux before 5.13)";
       return {.fd = fd, .reason = std::move(reason)};
     }
-    if (forbidden(-fd) && event.in_user_mode && attributes.exclude_kernel == 0) {
+    if (forbidden(-fd) && !needs_kernel && attributes.exclude_kernel == 0) {
       attributes.exclude_kernel = 1;
     } else if (-fd == EINVAL && attributes.inherit_thread != 0) {
       attributes.inherit_thread = 0;
     } else {
-      const PerfScope scope = event.in_user_mode ? PerfScope::kUser : PerfScope::kUserAndKernel;
+      const PerfScope scope = needs_kernel ? PerfScope::kUserAndKernel : PerfScope::kUser;
       return {.fd = fd, .reason = why_not_counted(-fd, scope, root)};
     }
   }
@@ -99,7 +107,7 @@ double share(const PerfReading& reading) {
 
 }  // namespace
 
-PerfCounters::PerfCounters(std::string root, PerfEvents& events) : events_(&events) {
+PerfCounters::PerfCounters(const std::string& root, PerfEvents& events) : events_(&events) {
   open_for_process(root);
   open_memory_traffic(root);
 }

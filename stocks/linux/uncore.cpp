@@ -116,10 +116,10 @@ bool add_events(const std::string& controller, std::span<const std::string_view>
 bool encode_terms(std::string_view terms, const std::string& format_folder, std::uint64_t& config) {
   while (!terms.empty()) {
     std::string_view value = cut_field(terms, ',');
-    const std::string name(cut_field(value, '='));
+    const std::string file = std::string(format_folder).append("/").append(cut_field(value, '='));
     // A term without a value is a flag.
     const std::optional<std::uint64_t> number = value.empty() ? 1 : to_number(value);
-    if (!number || !place(*number, read_line(format_folder + "/" + name).value_or(""), config)) {
+    if (!number || !place(*number, read_line(file).value_or(""), config)) {
       return false;
     }
   }

@@ -176,6 +176,7 @@ TEST_F(PerfCountersOf, AParanoidKernelCountsUserModeOnly) {
   memory_controller();
   EXPECT_EQ(reason("cycles"), "user mode only (perf_event_paranoid)");
   EXPECT_EQ(reason("page_faults"), "user mode only (perf_event_paranoid)");
+  EXPECT_EQ(reason("cpu_time"), "user and kernel mode") << "the clock runs in both";
   // All context switches are the kernel's: without it there would be none, which is wrong.
   const Counter switches = named(counters(), "context_switches");
   EXPECT_FALSE(switches.available);

@@ -36,7 +36,7 @@ struct Counter {
 class PerfCounters {
  public:
   // `root` as in CpuLimits. `events` must live as long as this.
-  explicit PerfCounters(std::string root = "", PerfEvents& events = PerfEvents::real());
+  explicit PerfCounters(const std::string& root = "", PerfEvents& events = PerfEvents::real());
 
   struct Value {
     double value = 0;

@@ -38,7 +38,7 @@ class PerfEvents {
 
 // The highest /proc/sys/kernel/perf_event_paranoid under which an unprivileged process may count so much
 // (Documentation/admin-guide/sysctl/kernel.rst).
-enum class PerfScope : int {
+enum class PerfScope : std::uint8_t {
   kWholeMachine = 0,
   kUserAndKernel = 1,
   kUser = 2,
