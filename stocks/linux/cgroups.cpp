@@ -73,8 +73,7 @@ std::optional<Mount> mount_of(std::string_view line, bool version2) {
   return Mount{.root = unescape(root), .point = unescape(point)};
 }
 
-// The part of `group` below the group that the mount shows; nullopt when it lies elsewhere, or nobody can
-// say.
+// The part of `group` below the group that the mount shows; nullopt when it lies elsewhere or unknown.
 std::optional<std::string> below(std::string_view group, std::string_view mount_root) {
   if (has_parent_component(group) || has_parent_component(mount_root)) {
     return std::nullopt;

@@ -10,8 +10,7 @@
 namespace memgraft::linux_os {
 
 // What stands in the file, as far as the buffer holds it; nullopt when it cannot be read. Neither allocates
-// nor throws: for use inside a pause of a JVM. `folder` is a descriptor that the path is relative to, or
-// AT_FDCWD.
+// nor throws: for use inside a pause of a JVM. `folder` and `path` as in openat(2).
 std::optional<std::string_view> read_small_file(int folder, const char* path,
                                                 std::span<char> buffer) noexcept;
 

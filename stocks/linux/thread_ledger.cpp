@@ -4,8 +4,7 @@ namespace memgraft::linux_os {
 
 namespace {
 
-// A new thread gets its name within microseconds of its start; two readings may fall into them, three will
-// not.
+// A new thread gets its name within microseconds of its start: hardly three readings fall into them.
 constexpr std::uint32_t kYoung = 3;
 constexpr std::uint32_t kReadingsPerName = 16;
 

@@ -45,8 +45,7 @@ class ThreadLedger {
   void named(ThreadKind kind) { threads_[current_].kind = kind; }
 
   // Books those that have ended. `clock(tid)` is asked for the threads that saw() was not told of, and is
-  // nullopt when they are gone: a listing may leave out one that lives (proc(5) lists while threads come and
-  // go).
+  // nullopt when they are gone: a listing made while threads come and go may leave out one that lives.
   template <typename Clock>
   void end(Clock clock) {
     for (Thread& thread : threads_) {

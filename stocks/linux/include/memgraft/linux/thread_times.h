@@ -1,5 +1,4 @@
-// Whose the CPU time of this process was: the program's, or that of threads which its runtime keeps for
-// itself.
+// Whose the CPU time of this process was: the program's, or its runtime's.
 #pragma once
 
 #include <array>
@@ -38,8 +37,7 @@ class ThreadWatch {
  public:
   explicit ThreadWatch(ClassifyThread classify) : classify_(classify) {}
 
-  // One thread at a time. nullopt where the kernel does not tell (no /proc, or a sandbox without threads'
-  // clocks).
+  // One thread at a time. nullopt where the kernel does not tell: no /proc, or a sandbox without its clocks.
   std::optional<ThreadTimes> read() noexcept;
 
  private:
