@@ -66,6 +66,15 @@ std::size_t last_level_cache() {
 #endif
 }
 
+/// The same of the last cache that a core has for itself.
+std::size_t level_2_cache() {
+#ifdef _SC_LEVEL2_CACHE_SIZE
+  return static_cast<std::size_t>(std::max(0L, sysconf(_SC_LEVEL2_CACHE_SIZE)));
+#else
+  return 0;
+#endif
+}
+
 }  // namespace
 
 Region::Region(std::size_t bytes) {
@@ -93,6 +102,12 @@ StreamSize stream_size() {
           .reason = "only " + std::to_string(available >> 20) +
                     " MiB of memory are free, so streaming goes through " + std::to_string(bytes >> 20) +
                     " MiB instead of " + std::to_string(wanted >> 20) + " MiB: a cache may hold some of it"};
+}
+
+std::size_t late_distance() {
+  constexpr std::size_t where_unknown = std::size_t{4} << 20;  // twice the largest L2 of a server core, 2026
+  const std::size_t cache = level_2_cache();
+  return cache == 0 ? where_unknown : std::bit_ceil(2 * cache);
 }
 
 std::string transparent_huge_pages() {

@@ -35,6 +35,10 @@ struct StreamSize {
 /// that is free in this system and control group, in powers of two from there down.
 StreamSize stream_size();
 
+/// How many bytes are zeroed between a block's zeroing and its late use: a power of two, at least twice the
+/// L2 cache, so that a block has left it by then whatever its policy of replacement.
+std::size_t late_distance();
+
 /// What the system says of transparent huge pages ("always", "madvise", "never"), or "unknown".
 std::string transparent_huge_pages();
 

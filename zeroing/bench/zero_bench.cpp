@@ -1,22 +1,37 @@
-// How fast each kernel zeroes here: every available kernel x size of block x mode.
+// How fast each kernel zeroes here: every available kernel x size of block x mode x number of threads.
 //
 //   resident        the same block again and again: it stays in whatever cache it fits into
 //   streaming       one block after another through a region larger than the caches, as a nursery is consumed
-//   streaming-used  streaming, and each block is at once written 8 bytes at a time and read back, as a
-//                   program uses what it allocates; the time includes that use
+//   streaming-late  streaming, and each block is written 8 bytes at a time and read back when so much else
+//                   has been zeroed that it is no longer in the L2 cache; the time includes that use
+//   streaming-used  streaming, and each block is so used at once
 //
-// Names are zero/<kernel>/<mode>/<bytes>; bytes_per_second is bytes zeroed per CPU second of this thread.
+// With 1 thread, and with as many as there are CPUs for this process, each on memory of its own. `calibrated`
+// is no kernel but the one that memgraft_zero_best names for that mode, size and number of threads: by the
+// table of --memgraft_table=PATH where that is given, else by the defaults.
+//
+// Names are zero/<kernel>/<mode>/<bytes>, with /threads:<count> behind them where there are several;
+// bytes_per_second is bytes zeroed per CPU second of a thread. zero/lookup is memgraft_zero_best itself.
+// --memgraft_largest=BYTES leaves out larger blocks. All other options are Google Benchmark's.
 #include <benchmark/benchmark.h>
+#include <sched.h>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <iostream>
+#include <limits>
+#include <memory>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "memgraft/zeroing.h"
 #include "region.h"
+#include "stream.h"
 
 namespace memgraft::zeroing::bench {
 namespace {
@@ -24,46 +39,42 @@ namespace {
 constexpr std::size_t KiB = std::size_t{1} << 10;
 constexpr std::size_t MiB = std::size_t{1} << 20;
 
-constexpr std::array block_sizes = {
-    std::size_t{64}, std::size_t{256}, KiB, 4 * KiB, 32 * KiB, 256 * KiB, MiB, 4 * MiB, 16 * MiB, 64 * MiB};
-constexpr std::array used_block_sizes = {32 * KiB, MiB, 4 * MiB};
+// 2 KiB is where Cavanna 2006 divides small regions from large ones.
+constexpr std::array block_sizes = {std::size_t{64}, std::size_t{256}, KiB,       2 * KiB,
+                                    4 * KiB,         32 * KiB,         256 * KiB, MiB,
+                                    4 * MiB,         16 * MiB,         64 * MiB};
 
-/// The block that stays: apart from the streamed region, of which it would otherwise cache a part.
-std::byte* resident_block() {
-  static const Region region(block_sizes.back());
-  return region.memory().data();
+unsigned usable_cpus() {
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  // Fails where there are more CPUs than a cpu_set_t has room for, which is 1024.
+  return sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? static_cast<unsigned>(CPU_COUNT(&cpus)) : 1;
 }
-
-/// Hands out one block after another and starts again at the end of the region. Kept from one benchmark to
-/// the next: starting afresh would find in the cache what a slow benchmark had just zeroed there.
-class Stream {
- public:
-  explicit Stream(std::size_t bytes) : region_(bytes) {}
-
-  std::byte* next(std::size_t bytes) {
-    const std::span<std::byte> all = region_.memory();
-    if (bytes > all.size() - used_) {
-      used_ = 0;
-    }
-    std::byte* block = all.data() + used_;
-    used_ += bytes;
-    return block;
-  }
-
- private:
-  Region region_;
-  std::size_t used_ = 0;
-};
 
 const StreamSize& the_stream_size() {
   static const StreamSize size = stream_size();
   return size;
 }
 
-/// Allocated at the first use. Null, and the benchmark marked as failed, where not even one block fits.
+/// The blocks that stay, one per thread: apart from the streamed region, of which they would otherwise cache
+/// a part. Null, and the benchmark marked as failed, where not every thread can have one.
+std::byte* resident_block(std::size_t bytes, benchmark::State& state) {
+  static const std::size_t room = std::min(usable_cpus() * block_sizes.back(), the_stream_size().bytes);
+  static const Region region(room);
+  if (bytes > room / static_cast<std::size_t>(state.threads())) {
+    state.SkipWithError("too little memory for so many threads and blocks so large");
+    return nullptr;
+  }
+  const std::size_t distance = room / static_cast<std::size_t>(state.threads());
+  return region.memory().data() + static_cast<std::size_t>(state.thread_index()) * distance;
+}
+
+/// Allocated at the first use. Null, and the benchmark marked as failed, where there is no room for every
+/// thread to have a piece in hand, one that waits for its late use, and one to go on to.
 Stream* stream_for(std::size_t bytes, benchmark::State& state) {
-  if (bytes > the_stream_size().bytes) {
-    state.SkipWithError(the_stream_size().reason.c_str());
+  const std::size_t needed = 2 * Walk::piece_for(bytes) + late_distance();
+  if (needed > the_stream_size().bytes / static_cast<std::size_t>(state.threads())) {
+    state.SkipWithError("the streamed region is too small for so many threads and blocks so large");
     return nullptr;
   }
   static Stream stream(the_stream_size().bytes);
@@ -75,7 +86,10 @@ void count_bytes(benchmark::State& state, std::size_t bytes) {
 }
 
 void resident(benchmark::State& state, const memgraft_zero_kernel& kernel, std::size_t bytes) {
-  std::byte* block = resident_block();
+  std::byte* block = resident_block(bytes, state);
+  if (block == nullptr) {
+    return;
+  }
   memgraft_zero(block, bytes);  // brings it into the cache
   while (state.KeepRunning()) {
     kernel.zero(block, bytes);
@@ -88,8 +102,9 @@ void streaming(benchmark::State& state, const memgraft_zero_kernel& kernel, std:
   if (stream == nullptr) {
     return;
   }
+  Walk walk(*stream, bytes, false);
   while (state.KeepRunning()) {
-    kernel.zero(stream->next(bytes), bytes);
+    kernel.zero(walk.next(), bytes);
   }
   count_bytes(state, bytes);
 }
@@ -108,67 +123,178 @@ void use(std::byte* block, std::size_t bytes) {
   benchmark::DoNotOptimize(value);
 }
 
+void streaming_late(benchmark::State& state, const memgraft_zero_kernel& kernel, std::size_t bytes) {
+  Stream* stream = stream_for(bytes, state);
+  if (stream == nullptr) {
+    return;
+  }
+  Walk walk(*stream, bytes, true);
+  for (std::size_t zeroed = 0; zeroed < late_distance(); zeroed += bytes) {
+    kernel.zero(walk.next(), bytes);
+  }
+  while (state.KeepRunning()) {
+    kernel.zero(walk.next(), bytes);
+    use(walk.late(), bytes);
+  }
+  count_bytes(state, bytes);
+}
+
 void streaming_used(benchmark::State& state, const memgraft_zero_kernel& kernel, std::size_t bytes) {
   Stream* stream = stream_for(bytes, state);
   if (stream == nullptr) {
     return;
   }
+  Walk walk(*stream, bytes, false);
   while (state.KeepRunning()) {
-    std::byte* block = stream->next(bytes);
+    std::byte* block = walk.next();
     kernel.zero(block, bytes);
     use(block, bytes);
   }
   count_bytes(state, bytes);
 }
 
-using Mode = void (*)(benchmark::State&, const memgraft_zero_kernel&, std::size_t);
+struct Mode {
+  const char* name;
+  memgraft_zero_use use;
+  void (*run)(benchmark::State&, const memgraft_zero_kernel&, std::size_t);
+};
 
-void add(const memgraft_zero_kernel& kernel, const char* mode_name, Mode mode,
-         std::span<const std::size_t> sizes) {
-  for (const std::size_t bytes : sizes) {
-    const std::string name =
-        std::string("zero/") + kernel.name + "/" + mode_name + "/" + std::to_string(bytes);
-    benchmark::RegisterBenchmark(
-        name.c_str(), [&kernel, mode, bytes](benchmark::State& state) { mode(state, kernel, bytes); });
+constexpr std::array modes = {
+    Mode{"resident", MEMGRAFT_ZERO_RESIDENT, resident},
+    Mode{"streaming", MEMGRAFT_ZERO_NOT_USED, streaming},
+    Mode{"streaming-late", MEMGRAFT_ZERO_USED_LATE, streaming_late},
+    Mode{"streaming-used", MEMGRAFT_ZERO_USED_SOON, streaming_used},
+};
+
+/// The benchmarks of one kernel; null stands for the calibrated choice.
+void add(const memgraft_zero_kernel* kernel, std::size_t largest, unsigned threads) {
+  for (const Mode& mode : modes) {
+    for (const std::size_t bytes : block_sizes) {
+      if (bytes > largest) {
+        continue;
+      }
+      const std::string name = std::string("zero/") + (kernel != nullptr ? kernel->name : "calibrated") +
+                               "/" + mode.name + "/" + std::to_string(bytes);
+      const memgraft_zero_kernel& runs =
+          kernel != nullptr ? *kernel : *memgraft_zero_best(mode.use, bytes, threads);
+      benchmark::internal::Benchmark* added = benchmark::RegisterBenchmark(
+          name.c_str(), [&runs, &mode, bytes](benchmark::State& state) { mode.run(state, runs, bytes); });
+      if (threads > 1) {
+        added->Threads(static_cast<int>(threads));
+      }
+    }
   }
 }
 
-void add_all() {
+/// What asking costs, which every call of a kernel pays that does not keep the answer.
+void lookup(benchmark::State& state) {
+  std::size_t bytes = 64;
+  while (state.KeepRunning()) {
+    benchmark::DoNotOptimize(bytes);
+    benchmark::DoNotOptimize(memgraft_zero_best(MEMGRAFT_ZERO_RESIDENT, bytes, 1));
+  }
+}
+
+void add_all(std::size_t largest) {
+  std::vector<const memgraft_zero_kernel*> measured{nullptr};
   std::size_t count = 0;
   const memgraft_zero_kernel* kernels = memgraft_zero_kernels(&count);
   for (const memgraft_zero_kernel& kernel : std::span(kernels, count)) {
-    if (!kernel.available) {
+    if (kernel.available) {
+      measured.push_back(&kernel);
+    } else {
       std::cerr << "memgraft-zero-bench: " << kernel.name << " is left out, this CPU cannot run it ("
                 << kernel.description << ")\n";
-      continue;
     }
-    add(kernel, "resident", resident, block_sizes);
-    add(kernel, "streaming", streaming, block_sizes);
-    add(kernel, "streaming-used", streaming_used, used_block_sizes);
   }
+  for (const memgraft_zero_kernel* kernel : measured) {
+    add(kernel, largest, 1);
+    if (usable_cpus() > 1) {
+      add(kernel, largest, usable_cpus());
+    }
+  }
+  benchmark::RegisterBenchmark("zero/lookup", lookup);
 }
 
 void describe_the_run() {
   const memgraft_zero_kernel* non_temporal = memgraft_zero_chosen(MEMGRAFT_ZERO_NON_TEMPORAL);
+  const char* table = memgraft_zero_table();
+  benchmark::AddCustomContext("cpu", memgraft_zero_cpu());
+  benchmark::AddCustomContext("table", table != nullptr ? table : "");
   benchmark::AddCustomContext("chosen_ordinary", memgraft_zero_chosen(MEMGRAFT_ZERO_ORDINARY)->name);
   benchmark::AddCustomContext("chosen_non_temporal", non_temporal != nullptr ? non_temporal->name : "none");
   benchmark::AddCustomContext("streamed_bytes", std::to_string(the_stream_size().bytes));
+  benchmark::AddCustomContext("late_bytes", std::to_string(late_distance()));
   benchmark::AddCustomContext("transparent_huge_pages", transparent_huge_pages());
   if (!the_stream_size().reason.empty()) {
     std::cerr << "memgraft-zero-bench: " << the_stream_size().reason << '\n';
   }
 }
 
+/// Memgraft's own options, taken out of the arguments before Google Benchmark reads the rest.
+struct Options {
+  std::string table;
+  std::size_t largest = std::numeric_limits<std::size_t>::max();
+};
+
+/// The value of `argument` where it begins with `option`; else null.
+const char* value_of(std::string_view option, const char* argument) {
+  return std::string_view(argument).starts_with(option) ? argument + option.size() : nullptr;
+}
+
+/// False, and a message, where an option's value is none.
+bool take_options(int& argc, char** argv, Options& options) {
+  const std::span<char*> arguments(argv, static_cast<std::size_t>(argc));
+  const auto own = [&](const char* argument) {
+    if (const char* table = value_of("--memgraft_table=", argument)) {
+      options.table = table;
+    } else if (const char* largest = value_of("--memgraft_largest=", argument)) {
+      const std::string_view text = largest;
+      const auto read = std::from_chars(text.data(), text.data() + text.size(), options.largest);
+      if (read.ec != std::errc{} || read.ptr != text.data() + text.size() ||
+          options.largest < block_sizes.front()) {
+        options.largest = 0;
+        std::cerr << "memgraft-zero-bench: --memgraft_largest=" << text << ": expected bytes, "
+                  << block_sizes.front() << " or more\n";
+      }
+    } else {
+      return false;
+    }
+    return true;
+  };
+  const auto rest = std::remove_if(arguments.begin() + 1, arguments.end(), own);
+  argc = static_cast<int>(rest - arguments.begin());
+  argv[argc] = nullptr;
+  return options.largest > 0;
+}
+
+bool load_table(const std::string& path) {
+  std::array<char, 1024> error{};
+  if (path.empty() || memgraft_zero_load_table(path.c_str(), error.data(), error.size())) {
+    return true;
+  }
+  std::cerr << "memgraft-zero-bench: " << error.data() << '\n';
+  return false;
+}
+
 }  // namespace
 }  // namespace memgraft::zeroing::bench
 
 int main(int argc, char** argv) {
+  using namespace memgraft::zeroing::bench;
+  Options options;
+  if (!take_options(argc, argv, options)) {
+    return 2;
+  }
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
     return 2;
   }
-  memgraft::zeroing::bench::describe_the_run();
-  memgraft::zeroing::bench::add_all();
+  if (!load_table(options.table)) {
+    return 3;
+  }
+  describe_the_run();
+  add_all(options.largest);
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   return 0;

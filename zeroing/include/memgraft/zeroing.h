@@ -1,6 +1,6 @@
 /* Zeroing memory: the kernels of this build, and the ones that suit this CPU.
  *
- * Every function here
+ * Every function that zeroes
  *   - takes lengths in bytes and zeroes exactly [memory, memory + bytes): no byte outside is written or read;
  *   - takes any address and any length, 0 included; `memory` may be NULL when the length is 0;
  *   - may be called from any number of threads at once, as long as no two calls touch the same byte;
@@ -13,8 +13,8 @@
  * (Intel 64 and IA-32 Architectures Software Developer's Manual, vol. 3A, "Memory Ordering in P6 and More
  * Recent Processor Families").
  *
- * Signals. The first call in a process looks at the CPU (pthread_once) and must not be made in a signal
- * handler; a kernel's own `zero` may always be called there.
+ * Signals. The first call of any function in a process looks at the CPU (pthread_once) and must not be made
+ * in a signal handler; a kernel's own `zero` may always be called there.
  *
  * Needs C11 or C++11, and at link time the C library with POSIX threads: no C++ runtime.
  */
@@ -63,6 +63,37 @@ const struct memgraft_zero_kernel* memgraft_zero_kernels(size_t* count);
  * kernel is always found. NULL for MEMGRAFT_ZERO_NON_TEMPORAL where this CPU or this build has no
  * non-temporal kernel. */
 const struct memgraft_zero_kernel* memgraft_zero_chosen(enum memgraft_zero_stores stores);
+
+/* What becomes of the memory: what decides, besides its size, which kernel is best. */
+/* NOLINTNEXTLINE(performance-enum-size): an enum of C11 cannot say what it is made of */
+enum memgraft_zero_use {
+  MEMGRAFT_ZERO_RESIDENT = 0,  /* it is in this core's caches already */
+  MEMGRAFT_ZERO_NOT_USED = 1,  /* it is in no cache, and this core does not touch it afterwards */
+  MEMGRAFT_ZERO_USED_LATE = 2, /* in no cache, and touched after more than the L2 cache holds was zeroed */
+  MEMGRAFT_ZERO_USED_SOON = 3  /* in no cache, and touched right after it was zeroed */
+};
+
+/* The kernel that is best for blocks of `bytes`, used so, zeroed by `threads` threads of this process at a
+ * time (0 counts as 1): by the table in force, else by what is known of this CPU's family. Never NULL, always
+ * available; the zeroing itself is right whatever is asked for. What it returns stays valid as long as the
+ * process lives, so that blocks of one size need one look-up, not one each: a look-up takes a few
+ * nanoseconds, about as long as zeroing 64 bytes that are cached. */
+const struct memgraft_zero_kernel* memgraft_zero_best(enum memgraft_zero_use use, size_t bytes,
+                                                      unsigned threads);
+
+/* Puts a table of `memgraft zero calibrate` in force for memgraft_zero_best (docs/formats.md, "The table of
+ * the best kernels"). True: from now on it decides, in every thread. False: nothing has changed, and `error`
+ * has one line that says why not and what to do, cut to `error_bytes`, its closing NUL included; it may be
+ * NULL where error_bytes is 0. A table that another one replaces stays allocated, since threads may be
+ * reading it: tables are loaded at start, not continually. Not to be called in a signal handler. */
+bool memgraft_zero_load_table(const char* path, char* error, size_t error_bytes);
+
+/* The path of the table in force, as it was given; NULL where none is and the defaults hold. */
+const char* memgraft_zero_table(void);
+
+/* This CPU as tables name it, from /proc/cpuinfo: "GenuineIntel 6 85 7 Intel(R) Xeon(R) Gold 6248"; empty
+ * where that cannot be read. */
+const char* memgraft_zero_cpu(void);
 
 /* Zeroes with the chosen ordinary kernel. */
 void memgraft_zero(void* memory, size_t bytes);
