@@ -92,8 +92,8 @@ test-fuzz: test-packages
 	@if ! setup/has-libfuzzer; then echo "SKIPPED: the fuzzers need clang with libFuzzer (setup/packages test)"; exit 0; fi; \
 	cmake -S . -B build/fuzz -G Ninja -Wno-dev --log-level=WARNING -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
 	  -DMEMGRAFT_TESTS=OFF -DMEMGRAFT_FUZZ=ON >/dev/null && \
-	cmake --build build/fuzz -j $(JOBS) -- --quiet zero_fuzzer options_fuzzer && \
-	for fuzzer in zeroing/fuzz/zero_fuzzer stocks/hotspot/fuzz/options_fuzzer; do \
+	cmake --build build/fuzz -j $(JOBS) -- --quiet zero_fuzzer table_fuzzer options_fuzzer && \
+	for fuzzer in zeroing/fuzz/zero_fuzzer zeroing/fuzz/table_fuzzer stocks/hotspot/fuzz/options_fuzzer; do \
 	  log=build/fuzz/$$(basename $$fuzzer).log; \
 	  echo "fuzzing $$fuzzer for $(FUZZ_SECONDS) s"; \
 	  $(FIXED_ADDRESSES) build/fuzz/$$fuzzer -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 \

@@ -2,12 +2,13 @@
 # Usage: cmake -DBENCH=memgraft-zero-bench -P smoke_test.cmake
 execute_process(
   COMMAND ${BENCH} --benchmark_format=json --benchmark_min_time=0.001 --benchmark_repetitions=2
-          --benchmark_enable_random_interleaving=true "--benchmark_filter=^zero/memset/[a-z-]+/32768$"
+          --benchmark_enable_random_interleaving=true "--benchmark_filter=^zero/(memset|calibrated)/[a-z-]+/32768(/|$)" --memgraft_largest=32768
   OUTPUT_VARIABLE json COMMAND_ERROR_IS_FATAL ANY)
 
 string(JSON count LENGTH "${json}" benchmarks)
 math(EXPR last "${count} - 1")
 set(measured "")
+set(several "") # how many threads, where this process has more than one CPU
 foreach(i RANGE ${last})
   string(JSON benchmark GET "${json}" benchmarks ${i})
   string(JSON type GET "${benchmark}" run_type)
@@ -15,6 +16,9 @@ foreach(i RANGE ${last})
     continue()
   endif()
   string(JSON name GET "${benchmark}" run_name)
+  if(name MATCHES "/threads:([0-9]+)$")
+    set(several ${CMAKE_MATCH_1})
+  endif()
   string(JSON speed GET "${benchmark}" bytes_per_second)
   if(NOT speed GREATER 0)
     message(FATAL_ERROR "${name}: bytes_per_second is ${speed}, expected more than 0")
@@ -23,11 +27,25 @@ foreach(i RANGE ${last})
 endforeach()
 
 set(expected "")
-foreach(mode resident streaming streaming-used)
-  list(APPEND expected "zero/memset/${mode}/32768" "zero/memset/${mode}/32768") # two repetitions
+foreach(mode resident streaming streaming-late streaming-used)
+  foreach(kernel memset calibrated)
+    list(APPEND expected "zero/${kernel}/${mode}/32768" "zero/${kernel}/${mode}/32768") # two repetitions
+    if(several)
+      list(APPEND expected "zero/${kernel}/${mode}/32768/threads:${several}"
+           "zero/${kernel}/${mode}/32768/threads:${several}")
+    endif()
+  endforeach()
 endforeach()
 list(SORT measured) # they come in random order
 list(SORT expected)
 if(NOT measured STREQUAL expected)
   message(FATAL_ERROR "measured ${measured}, expected ${expected}")
 endif()
+
+# An option that is none, a table that is none.
+foreach(wrong --memgraft_largest=x --memgraft_largest=63 --memgraft_table=/no/such/table)
+  execute_process(COMMAND ${BENCH} ${wrong} RESULT_VARIABLE code ERROR_VARIABLE said OUTPUT_QUIET)
+  if(code EQUAL 0 OR NOT said MATCHES "^memgraft-zero-bench: [^\n]+\n$")
+    message(FATAL_ERROR "${wrong}: ended with ${code} and '${said}', expected a refusal in one line")
+  endif()
+endforeach()

@@ -48,5 +48,12 @@ int main(void) {
   const struct memgraft_zero_kernel* chosen = memgraft_zero_chosen(MEMGRAFT_ZERO_ORDINARY);
   expect(chosen != NULL && chosen->available, "an ordinary kernel is chosen");
 
+  expect(memgraft_zero_best(MEMGRAFT_ZERO_USED_LATE, 65536, 2)->available, "a best kernel is available");
+  expect(memgraft_zero_table() == NULL, "no table is in force before one is loaded");
+  expect(memgraft_zero_cpu() != NULL, "the CPU has a name, if an empty one");
+  char error[100] = "";
+  expect(!memgraft_zero_load_table("/no/such/table", error, sizeof error) && error[0] != '\0',
+         "a table that is not there is refused with a message");
+
   return failures == 0 ? 0 : 1;
 }
