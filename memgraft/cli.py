@@ -24,6 +24,8 @@ from memgraft.launch import Via
 from memgraft.metrics import MetricName
 
 TRACEBACK_VARIABLE = "MEMGRAFT_TRACEBACK"
+PLOTS = "zeroing.html"
+"""The page of `zero calibrate` where --plots names a folder."""
 
 app = typer.Typer(
     help="Memgraft grafts memory-system designs onto stock runtimes and measures what each does to your program.",
@@ -221,7 +223,7 @@ def bench(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Zero 64 B to 64 MB with every kernel of this CPU, resident and streaming, against memset."""
+    """Zero 64 B to 64 MiB with every kernel of this CPU, cached and streaming, against memset; some minutes."""
     from memgraft import zero as work
 
     with (
@@ -232,6 +234,50 @@ def bench(
         screen.print_json(report)
     else:
         work.show(report, screen.out())
+
+
+@zero_app.command()
+def calibrate(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A tenth of the time; more is left to memset, because intervals are wider.")
+    ] = False,
+    largest: Annotated[
+        int | None, typer.Option(metavar="BYTES", help="Leave out larger blocks; default: all, up to 64 MiB.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the table there, not where Memgraft looks for it.")
+    ] = None,
+    plots: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help=f"Write the pictures as one page: a .html file, or {PLOTS} in a folder."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Measure this machine, keep which kernel is best as a table for its CPU, and verify that table; some minutes."""
+    from memgraft import calibrate as work
+
+    for option, path in (("--output", output), ("--plots", plots)):
+        if path is not None and not path.parent.is_dir():
+            raise WrongUsageError(f"{option} {path}: the folder {path.parent} does not exist; make it first")
+    page = plots / PLOTS if plots is not None and plots.is_dir() else plots
+    if page is not None and page.suffix != ".html":
+        raise WrongUsageError(f"--plots {plots}: expected a folder that exists, or a file whose name ends with .html")
+    # Before the long work, which must not end at a package that is missing.
+    from memgraft.report import zeroing_page
+
+    with screen.err().status("starting") if sys.stderr.isatty() else contextlib.nullcontext() as status:
+        found = work.calibrate(
+            quick=quick, output=output, largest=largest, say=status.update if status else lambda _: None
+        )
+    if page is not None:
+        with writing_to(page.parent):
+            screen.write_file(page, zeroing_page.render(found))
+    if json:
+        screen.print_json(found.as_json())
+    else:
+        work.show(found, screen.out())
+        if page is not None:
+            screen.out().print(f"The pictures: {page}")
 
 
 def main() -> NoReturn:

@@ -28,6 +28,34 @@ PERF_TYPE_HARDWARE = 0
 PERF_COUNT_HW_CPU_CYCLES = 0
 PERF_FLAGS_DISABLED_USER_ONLY = 1 << 0 | 1 << 5 | 1 << 6  # disabled, exclude_kernel, exclude_hv
 
+CPU_NAME_FIELDS = [
+    *("vendor_id", "cpu family", "model", "stepping", "model name"),  # x86
+    *("CPU implementer", "CPU variant", "CPU part", "CPU revision"),  # ARM
+    *("cpu", "revision"),  # Power
+    *("mvendorid", "marchid", "mimpid", "uarch"),  # RISC-V
+]
+LONGEST_CPU_NAME = 200
+
+
+def cpu_name(root: Path = Path("/")) -> str:
+    """The model of the first CPU as tables of kernels name it, empty where /proc/cpuinfo does not tell.
+
+    The same name as zeroing/cpu_name.cpp makes of the same file: a brand alone would not tell models apart.
+    """
+    try:
+        text = (root / "proc/cpuinfo").read_text(encoding="latin-1")
+    except OSError:
+        return ""
+    values: dict[str, str] = {}
+    for line in text.split("\n"):
+        if not line.strip(" \t"):
+            break  # the next CPU's paragraph follows
+        field, colon, value = line.partition(":")
+        if colon:
+            values.setdefault(field.strip(" \t"), value)
+    words = [word for field in CPU_NAME_FIELDS for word in re.split("[ \t]+", values.get(field, "")) if word]
+    return re.sub("[^ -~]", "?", " ".join(words))[:LONGEST_CPU_NAME]
+
 
 def describe(root: Path = Path("/")) -> dict[str, Any]:
     """The machine as JSON; what cannot be found out is null. `root` holds `sys` and `proc`."""

@@ -1,4 +1,4 @@
-"""`memgraft zero bench`: every zeroing kernel of this CPU, per size and per use of the memory.
+"""`memgraft zero bench`: every zeroing kernel of this CPU, per size, use of the memory and number of threads.
 
 The measuring is Google Benchmark's; here are its options, its JSON, and the ratio to memset with an interval.
 """
@@ -15,21 +15,24 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from memgraft import __version__, launch, machine, native
+from memgraft import __version__, launch, machine, native, zero_verdict
 from memgraft.errors import CannotTakeError, MemgraftError
 from memgraft.formats import GIGA
+from memgraft.kernel_table import table_for_this_cpu
 from memgraft.screen import Screen, table
-from memgraft.statistics import Interval, independent_ratio
-from memgraft.words import bytes_of, three_digits
+from memgraft.words import bytes_of, count_of, three_digits
+from memgraft.zero_results import CALIBRATED, MEMSET, Result, contexts, fastest, ratio_of, rivals
 
-SCHEMA = 1
-REPETITIONS = 5
-MIN_TIME_SECONDS = 0.02
+SCHEMA = 2
+REPETITIONS, QUICK_REPETITIONS = 9, 5
+"""Intervals narrow with the number of repetitions, not with their length."""
+MIN_TIME_SECONDS = 0.01
 QUICK_MIN_TIME_SECONDS = 0.002
-MEMSET = "memset"
-"""The kernel that every other is set against: what HotSpot itself calls."""
+CANNOT_TAKE = 3
+"""What the benchmark ends with when it refuses its table."""
 
-NAME = re.compile(r"zero/(?P<kernel>[^/]+)/(?P<mode>[^/]+)/(?P<bytes>\d+)")
+NAME = re.compile(r"zero/(?P<kernel>[^/]+)/(?P<mode>[^/]+)/(?P<bytes>\d+)(?:/threads:(?P<threads>\d+))?")
+LOOKUP = "zero/lookup"
 
 SIZE_WIDTH, CELL_WIDTH = 8, 13
 """Columns of a size and of a cell on the screen, the gap included."""
@@ -37,60 +40,78 @@ SIZE_WIDTH, CELL_WIDTH = 8, 13
 MODES = {
     "resident": "resident: the same block again and again, so that it stays in the caches that hold it",
     "streaming": "streaming: block after block through memory larger than the caches, nothing used afterwards",
+    "streaming-late": "streaming-late: the same, and each block is written and read once it has left the L2 cache",
     "streaming-used": "streaming-used: the same, and each block is written and read right after it was zeroed",
 }
 
 
 @dataclass(frozen=True)
-class Result:
-    """One kernel at one size in one mode."""
+class Measurement:
+    """What one run of the benchmark found."""
 
-    kernel: str
-    mode: str
-    bytes: int
-    gigabytes_per_second: list[float]
-    """One per repetition."""
+    results: list[Result]
+    context: dict[str, Any]
+    lookup_nanoseconds: float | None
+    """What asking the library for the best kernel costs; the results are without it."""
+    notes: list[str]
+    """The benchmark's own remarks: which kernels it left out, and why."""
+    repetitions: int
 
-    @property
-    def median(self) -> float:
-        return median(self.gigabytes_per_second)
+    def rows(self) -> list[dict[str, Any]]:
+        """Every result, for JSON."""
+        return [as_json(result, kernels) for kernels in contexts(self.results).values() for result in in_order(kernels)]
 
 
 def options(quick: bool) -> list[str]:
     """How Google Benchmark is to run: repetitions in random order, so that a drift hits all kernels alike."""
     return [
         "--benchmark_enable_random_interleaving=true",
-        f"--benchmark_repetitions={REPETITIONS}",
+        f"--benchmark_repetitions={QUICK_REPETITIONS if quick else REPETITIONS}",
         f"--benchmark_min_time={QUICK_MIN_TIME_SECONDS if quick else MIN_TIME_SECONDS}",
         "--benchmark_format=json",
     ]
 
 
-def bench(quick: bool) -> dict[str, Any]:
-    """Runs the benchmark; everything it found, as it is printed with --json."""
-    output, notes = _run(native.find(native.ZERO_BENCH), quick)
-    results, context = parse(output)
+def measure(*, quick: bool, table: Path | None = None, largest: int | None = None) -> Measurement:
+    """Runs the benchmark: every kernel and the calibrated choice, by `table`, on blocks of up to `largest` bytes."""
+    own = [f"--memgraft_table={table}"] if table else []
+    if largest is not None:
+        own.append(f"--memgraft_largest={largest}")
+    output, notes = _run([str(native.find(native.ZERO_BENCH)), *own, *options(quick)])
+    results, context, lookup = parse(output)
     if not results:
         raise CannotTakeError(
             f"{native.ZERO_BENCH} ran no benchmark: expected names zero/KERNEL/MODE/BYTES; rebuild it"
         )
+    return Measurement(results, context, lookup, notes, QUICK_REPETITIONS if quick else REPETITIONS)
+
+
+def bench(quick: bool) -> dict[str, Any]:
+    """Runs the benchmark; everything it found, as it is printed with --json."""
+    of_this_cpu = table_for_this_cpu()
+    found = measure(quick=quick, table=of_this_cpu)
+    verdict = zero_verdict.judge(found.results)
     return {
         "schema": SCHEMA,
         "kind": "zero-bench",
         "memgraft": __version__,
         "machine": machine.describe(),
-        "repetitions": REPETITIONS,
-        "kernels": in_order(result.kernel for result in results),
-        "chosen": {kind: context.get(f"chosen_{kind}") for kind in ("ordinary", "non_temporal")},
-        "streamed_bytes": context.get("streamed_bytes"),
-        "results": [as_json(result, results) for result in sorted(results, key=lambda r: (r.mode, r.bytes, r.kernel))],
-        "notes": notes,
+        "repetitions": found.repetitions,
+        "kernels": kernel_order(result.kernel for result in found.results),
+        "chosen": {kind: found.context.get(f"chosen_{kind}") for kind in ("ordinary", "non_temporal")},
+        "table": str(of_this_cpu) if of_this_cpu else None,
+        "streamed_bytes": found.context.get("streamed_bytes"),
+        "late_bytes": found.context.get("late_bytes"),
+        "lookup_nanoseconds": found.lookup_nanoseconds,
+        "verdict": verdict.as_json(),
+        "results": found.rows(),
+        "notes": found.notes,
+        "sentences": zero_verdict.sentences(verdict),
     }
 
 
-def _run(binary: Path, quick: bool) -> tuple[bytes, list[str]]:
+def _run(command: Sequence[str]) -> tuple[bytes, list[str]]:
     """The benchmark's output, and its own remarks (not Google Benchmark's): which kernels it left out, and why."""
-    command = [str(binary), *options(quick)]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
             out, errors = process.communicate()
@@ -99,74 +120,106 @@ def _run(binary: Path, quick: bool) -> tuple[bytes, list[str]]:
             process.terminate()
             raise
     lines = errors.decode("utf-8", "replace").splitlines()
+    prefix = f"{native.ZERO_BENCH}: "
+    if process.returncode == CANNOT_TAKE and lines and lines[-1].startswith(prefix):
+        raise CannotTakeError(lines[-1].removeprefix(prefix))
     if process.returncode != 0:
         code = process.returncode if process.returncode > 0 else launch.SIGNAL_EXIT - process.returncode
         said = f": {lines[-1]}" if lines else ""
-        raise MemgraftError(f"{binary} ended with {launch.describe_exit(code)}{said}")
-    prefix = f"{native.ZERO_BENCH}: "
+        raise MemgraftError(f"{command[0]} ended with {launch.describe_exit(code)}{said}")
     return out, [line.removeprefix(prefix) for line in lines if line.startswith(prefix)]
 
 
-def parse(output: bytes) -> tuple[list[Result], dict[str, Any]]:
-    """Google Benchmark's JSON, without its own averages and without kernels that reported an error; its context."""
+def parse(output: bytes) -> tuple[list[Result], dict[str, Any], float | None]:
+    """Google Benchmark's JSON without its own averages and without errors: results, context, cost of a look-up."""
     try:
         parsed = json.loads(output)
         context = {**parsed["context"]}
-        if "streamed_bytes" in context:
-            context["streamed_bytes"] = int(context["streamed_bytes"])
-        speeds: dict[tuple[str, str, int], list[float]] = {}
+        context |= {name: int(context[name]) for name in ("streamed_bytes", "late_bytes") if name in context}
+        speeds: dict[tuple[str, str, int, int, str | None], list[float]] = {}
+        lookups = []
         for row in parsed["benchmarks"]:
-            named = NAME.fullmatch(row["run_name"])
-            if named and row["run_type"] == "iteration" and not row.get("error_occurred"):
-                key = (named["kernel"], named["mode"], int(named["bytes"]))
+            if row["run_type"] != "iteration" or row.get("error_occurred"):
+                continue
+            if named := NAME.fullmatch(row["run_name"]):
+                key = (
+                    named["kernel"],
+                    named["mode"],
+                    int(named["bytes"]),
+                    int(named["threads"] or 1),
+                    row.get("label"),
+                )
                 speeds.setdefault(key, []).append(float(row["bytes_per_second"]) / GIGA)
+            elif row["run_name"] == LOOKUP:
+                lookups.append(float(row["cpu_time"]))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise CannotTakeError(
             f"{native.ZERO_BENCH} printed no Google Benchmark JSON that can be read ({error!r}): rebuild it"
         ) from None
-    return [Result(*key, values) for key, values in speeds.items()], context
+    results = [
+        Result(kernel, mode, size, values, threads, stands_for)
+        for (kernel, mode, size, threads, stands_for), values in speeds.items()
+    ]
+    return results, context, median(lookups) if lookups else None
 
 
-def as_json(result: Result, results: Sequence[Result]) -> dict[str, Any]:
-    rivals = [other for other in results if (other.mode, other.bytes) == (result.mode, result.bytes)]
-    ratio = ratio_to_memset(result, rivals)
-    return {
+def as_json(result: Result, kernels: dict[str, Result]) -> dict[str, Any]:
+    """One result beside the others of its context."""
+    memset = kernels.get(MEMSET)
+    ratio = ratio_of(result, memset) if memset and result is not memset else None
+    candidates = rivals(result.context, kernels)
+    row = {
         "kernel": result.kernel,
         "mode": result.mode,
         "bytes": result.bytes,
+        "threads": result.threads,
         "gigabytes_per_second": result.median,
         "gigabytes_per_second_repetitions": result.gigabytes_per_second,
         "ratio_to_memset": asdict(ratio) if ratio else None,
-        "best": result.median == max(rival.median for rival in rivals),
+        "best": result.median == max((rival.median for rival in candidates.values()), default=None)
+        and result.kernel in candidates,
     }
-
-
-def ratio_to_memset(result: Result, rivals: Sequence[Result]) -> Interval | None:
-    """How many times memset's speed; None for memset itself, and where there is no memset to compare with."""
-    base = next((rival for rival in rivals if rival.kernel == MEMSET), None)
-    if base is None or base is result or min(base.gigabytes_per_second) <= 0:
-        return None
-    return independent_ratio(result.gigabytes_per_second, base.gigabytes_per_second)
+    if result.kernel == CALIBRATED and candidates:
+        best = fastest(candidates)
+        to_best = ratio_of(result, best)
+        row |= {
+            "stands_for": result.stands_for,
+            "best_kernel": best.kernel,
+            "ratio_to_best": asdict(to_best) if to_best else None,
+        }
+    return row
 
 
 def show(report: dict[str, Any], screen: Screen) -> None:
-    """A table per mode, sizes down and kernels across; several where the screen is narrow."""
-    results = report["results"]
-    for mode in dict.fromkeys(result["mode"] for result in results):
-        mine = {(r["kernel"], r["bytes"]): r for r in results if r["mode"] == mode}
-        screen.print(Text(MODES.get(mode, mode), style="bold"))
-        for kernels in side_by_side(report["kernels"], screen.width):
-            screen.print(_table(mine, kernels))
-        screen.print()
+    """A table per mode and number of threads, sizes down and kernels across; several where the screen is narrow."""
+    show_results(report["results"], screen)
     screen.print(
-        f"GB/s (10^9 bytes per CPU second), median of {report['repetitions']} repetitions, with the ratio to {MEMSET} "
-        "(and its 95 % interval below); * fastest at that size."
+        f"GB/s (10^9 bytes per CPU second of a thread), median of {report['repetitions']} repetitions, with the ratio "
+        f"to {MEMSET} (and its 95 % interval below); * fastest kernel at that size."
     )
     chosen = report["chosen"]
     if all(chosen.values()):
         screen.print(f"The grafts use {chosen['ordinary']} (bulk) and {chosen['non_temporal']} (non-temporal) here.")
-    for note in report["notes"]:
-        screen.print(note)
+    if report["table"]:
+        screen.print(f"{CALIBRATED}: by {report['table']}")
+    else:
+        screen.print(f"{CALIBRATED}: by the defaults; `memgraft zero calibrate` makes a table for this CPU.")
+    for line in [*report["sentences"], *report["notes"]]:
+        screen.print(line)
+
+
+def show_results(results: Sequence[dict[str, Any]], screen: Screen) -> None:
+    for mode, threads in dict.fromkeys((result["mode"], result["threads"]) for result in results):
+        mine = {
+            (result["kernel"], result["bytes"]): result
+            for result in results
+            if (result["mode"], result["threads"]) == (mode, threads)
+        }
+        several = f"; {count_of(threads, 'thread')} at a time" if threads > 1 else ""
+        screen.print(Text(MODES.get(mode, mode) + several, style="bold"))
+        for kernels in side_by_side(kernel_order(kernel for kernel, _ in mine), screen.width):
+            screen.print(_table(mine, kernels))
+        screen.print()
 
 
 def side_by_side(kernels: Sequence[str], width: int) -> list[list[str]]:
@@ -202,10 +255,15 @@ def _cell(result: dict[str, Any] | None) -> Text:
     return text
 
 
-def in_order(kernels: Iterable[str]) -> list[str]:
-    """What the others are set against first, then by name, avx2 before avx512 and 16 before 64."""
+def kernel_order(kernels: Iterable[str]) -> list[str]:
+    """What the others are set against first, then the choice, then by name, avx2 before avx512 and 16 before 64."""
 
-    def key(kernel: str) -> tuple[bool, list[tuple[str, int]]]:
-        return kernel != MEMSET, [(text, int(digits or 0)) for text, digits in re.findall(r"([^0-9]*)([0-9]*)", kernel)]
+    def key(kernel: str) -> tuple[bool, bool, list[tuple[str, int]]]:
+        parts = [(text, int(digits or 0)) for text, digits in re.findall(r"([^0-9]*)([0-9]*)", kernel)]
+        return kernel != MEMSET, kernel != CALIBRATED, parts
 
     return sorted(set(kernels), key=key)
+
+
+def in_order(kernels: dict[str, Result]) -> list[Result]:
+    return [kernels[name] for name in kernel_order(kernels)]

@@ -6,6 +6,7 @@ the page inverts the pictures where its reader prefers a dark page.
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 from bokeh.models import ColumnDataSource, FixedTicker, HoverTool, Range1d
@@ -31,7 +32,7 @@ FRAME_HEIGHT = 90
 """Pixels for axes and titles around the rows of a picture."""
 
 
-def _frame(height: int, x_label: str, y_label: str = "") -> figure:
+def frame(height: int, x_label: str, y_label: str = "", *, axes: Literal["linear", "log"] = "linear") -> figure:
     """An empty picture. No tool but hovering, so that a phone scrolls past it instead of panning in it."""
     made = figure(
         height=height,
@@ -42,6 +43,8 @@ def _frame(height: int, x_label: str, y_label: str = "") -> figure:
         background_fill_alpha=0,
         border_fill_alpha=0,
         outline_line_color=None,
+        x_axis_type=axes,
+        y_axis_type=axes,
         x_axis_label=x_label,
         y_axis_label=y_label,
     )
@@ -73,7 +76,7 @@ def _points(made: figure, side: Side, x: Sequence[float], y: Sequence[float], la
 def distributions(outcome: Outcome) -> figure:
     """Every launch of both sides as a dot over a box of the quartiles, by the headline metric."""
     rows = {Side.GRAFTED: 0.0, Side.STOCK: 1.0}
-    made = _frame(210, f"{outcome.headline.metric.noun}, seconds")
+    made = frame(210, f"{outcome.headline.metric.noun}, seconds")
     made.yaxis.ticker = FixedTicker(ticks=list(rows.values()))
     made.yaxis.major_label_overrides = {row: str(side) for side, row in rows.items()}
     made.ygrid.grid_line_color = None
@@ -94,7 +97,7 @@ def ratios(outcome: Outcome) -> figure:
     """Each pair's ratio as a dot, the median as a line, its interval as a band, and 1 as a dashed line."""
     head = outcome.headline
     pairs = len(head.ratios)
-    made = _frame(FRAME_HEIGHT + ROW_HEIGHT * pairs, f"{head.metric.noun}, grafted / stock", "pair")
+    made = frame(FRAME_HEIGHT + ROW_HEIGHT * pairs, f"{head.metric.noun}, grafted / stock", "pair")
     made.yaxis.ticker = FixedTicker(ticks=[pair for pair in range(1, pairs + 1) if pairs <= ALL_TICKS or pair % 5 == 0])
     made.ygrid.grid_line_color = None
     # Annotations do not widen a range by themselves, and both 1 and the whole band must be in the picture.
@@ -114,7 +117,7 @@ def ratios(outcome: Outcome) -> figure:
 def in_order(outcome: Outcome) -> figure:
     """Every counted launch in the order in which it ran: drift, steps and odd launches show here."""
     head = outcome.headline.metric
-    made = _frame(240, "launch, in the order in which they ran", f"{head.noun.partition(' per ')[0]}, seconds")
+    made = frame(240, "launch, in the order in which they ran", f"{head.noun.partition(' per ')[0]}, seconds")
     warmup = outcome.settings.warmup_iterations
     for side in Side:
         mine = outcome.on(side)
@@ -133,7 +136,7 @@ def iteration_times(outcome: Outcome) -> figure | None:
     if outcome.iterations is None:
         return None
     noun = metric.noun.partition(" per ")[0] if metric.time else "wall-clock time"
-    made = _frame(260, "iteration", f"{noun}, seconds")
+    made = frame(260, "iteration", f"{noun}, seconds")
     for side in Side:
         lines = [_series(done, workload, time) for done in outcome.on(side) for workload in _workloads(done)]
         lines = [line for line in lines if line[0]]

@@ -3,9 +3,10 @@
 The template escapes every value; the pictures hold numbers and Memgraft's own words only.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bokeh.embed import components
+from bokeh.plotting import figure
 from bokeh.resources import Resources
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -25,15 +26,9 @@ def render(outcome: Outcome, warnings: Sequence[str]) -> str:
         "in_order": figures.in_order(outcome),
         "iterations": figures.iteration_times(outcome),
     }
-    script, places = components({name: picture for name, picture in pictures.items() if picture is not None})
-    environment = Environment(
-        loader=PackageLoader("memgraft.report", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("template.html.j2").render(
+    return fill(
+        "template.html.j2",
+        pictures,
         title=f"{outcome.program}: {describe(outcome.settings.selection)} against the stock",
         verdict=facts.verdict(outcome),
         kind=outcome.headline.verdict.replace(" ", "-"),
@@ -46,6 +41,21 @@ def render(outcome: Outcome, warnings: Sequence[str]) -> str:
         launches=_launches(outcome),
         headline=outcome.headline.metric.noun,
         pairing=outcome.settings.pairing,
+    )
+
+
+def fill(template: str, pictures: Mapping[str, figure | None], **values: object) -> str:
+    """A template with its values and with those pictures that there are."""
+    script, places = components({name: picture for name, picture in pictures.items() if picture is not None})
+    environment = Environment(
+        loader=PackageLoader("memgraft.report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(template).render(
+        **values,
         version=__version__,
         # Written by Bokeh, not by anything that was measured.
         pictures={name: Markup(place) for name, place in places.items()},  # noqa: S704

@@ -177,8 +177,12 @@ void add(const memgraft_zero_kernel* kernel, std::size_t largest, unsigned threa
                                "/" + mode.name + "/" + std::to_string(bytes);
       const memgraft_zero_kernel& runs =
           kernel != nullptr ? *kernel : *memgraft_zero_best(mode.use, bytes, threads);
-      benchmark::internal::Benchmark* added = benchmark::RegisterBenchmark(
-          name.c_str(), [&runs, &mode, bytes](benchmark::State& state) { mode.run(state, runs, bytes); });
+      const char* label = kernel != nullptr ? "" : runs.name;
+      benchmark::internal::Benchmark* added =
+          benchmark::RegisterBenchmark(name.c_str(), [&runs, &mode, bytes, label](benchmark::State& state) {
+            mode.run(state, runs, bytes);
+            state.SetLabel(label);
+          });
       if (threads > 1) {
         added->Threads(static_cast<int>(threads));
       }

@@ -1,0 +1,172 @@
+"""`memgraft zero calibrate`: measure every kernel here, choose, keep the choice as this CPU's table, and verify it.
+
+What was measured is at hand as plain rows in zero_results.py (`relative_times`, `throughputs`).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from rich.text import Text
+
+from memgraft import __version__, kernel_table, machine, zero, zero_verdict
+from memgraft.best_kernels import Decision, choose, rows
+from memgraft.errors import CannotTakeError, WrongUsageError, writing_to
+from memgraft.kernel_table import Row, table_for_this_cpu
+from memgraft.screen import Screen
+from memgraft.words import bytes_of, count_of
+from memgraft.zero import Measurement
+from memgraft.zero_results import MEMSET, Context
+from memgraft.zero_verdict import Verdict
+
+__all__ = ["Calibration", "calibrate", "show", "table_for_this_cpu"]
+
+SCHEMA = 1
+SMALLEST_BLOCK = 64
+"""The benchmark's (zeroing/bench/zero_bench.cpp)."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What was measured, chosen and verified."""
+
+    cpu: str
+    path: Path
+    started: datetime
+    measured: Measurement
+    decisions: list[Decision]
+    """After the verification."""
+    verified: Measurement
+    verdict: Verdict
+    """Of the table as it was first written."""
+    put_back: list[Context]
+    """Where the verification showed the choice to be slower than memset, which stands there now."""
+    machine: dict[str, Any]
+
+    @property
+    def rows(self) -> list[Row]:
+        return rows(self.decisions)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "schema": SCHEMA,
+            "kind": "zero-calibration",
+            "memgraft": __version__,
+            "machine": self.machine,
+            "started": self.started.isoformat(timespec="seconds"),
+            "cpu": self.cpu,
+            "table": str(self.path),
+            "rows": [asdict(row) for row in self.rows],
+            "decisions": [
+                {
+                    **asdict(decision.context),
+                    "kernel": decision.kernel,
+                    "ratio_to_memset": decision.ratio_to_memset and asdict(decision.ratio_to_memset),
+                    "reason": decision.reason,
+                }
+                for decision in self.decisions
+            ],
+            "measured": _measurement_json(self.measured),
+            "verified": _measurement_json(self.verified),
+            "verdict": self.verdict.as_json(),
+            "put_back_to_memset": [asdict(context) for context in self.put_back],
+            "sentences": zero_verdict.sentences(self.verdict),
+            "notes": self.measured.notes,
+        }
+
+
+def _measurement_json(measurement: Measurement) -> dict[str, Any]:
+    return {
+        "repetitions": measurement.repetitions,
+        "streamed_bytes": measurement.context.get("streamed_bytes"),
+        "late_bytes": measurement.context.get("late_bytes"),
+        "results": measurement.rows(),
+    }
+
+
+def calibrate(
+    *, quick: bool, output: Path | None, largest: int | None, say: Callable[[str], None] = lambda _: None
+) -> Calibration:
+    """Measures, chooses, writes the table, measures again by it. `say` is told what goes on."""
+    if largest is not None and largest < SMALLEST_BLOCK:
+        raise WrongUsageError(f"--largest {largest}: expected at least {SMALLEST_BLOCK}, the smallest block measured")
+    cpu = machine.cpu_name()
+    if not cpu:
+        raise CannotTakeError(
+            "/proc/cpuinfo does not say what this CPU is, and a table holds for one model: mount /proc, or use the "
+            "library without a table"
+        )
+    path = output or kernel_table.default_path(cpu)
+    started = datetime.now().astimezone()
+    say("measuring every kernel")
+    measured = zero.measure(quick=quick, largest=largest)
+    decisions = choose(measured.results)
+    remark = f"Memgraft {__version__}, {started.date().isoformat()}, {count_of(measured.repetitions, 'repetition')}"
+    _write(path, cpu, decisions, remark)
+
+    say("verifying the choice")
+    verified = zero.measure(quick=quick, largest=largest, table=path)
+    verdict = zero_verdict.judge(verified.results)
+    lost = [case.context for case in verdict.never_below_memset.cases if case.verdict == "fails"]
+    if lost:
+        decisions = put_back(decisions, lost)
+        _write(path, cpu, decisions, remark)
+    return Calibration(cpu, path, started, measured, decisions, verified, verdict, lost, machine=machine.describe())
+
+
+def _write(path: Path, cpu: str, decisions: Sequence[Decision], remark: str) -> None:
+    with writing_to(path.parent):
+        kernel_table.write(path, cpu, rows(decisions), remark)
+
+
+def put_back(decisions: Sequence[Decision], lost: Sequence[Context]) -> list[Decision]:
+    """The decisions with memset where the verification showed the choice to be slower than it."""
+    return [
+        replace(
+            decision,
+            kernel=MEMSET,
+            ratio_to_memset=None,
+            reason=f"{decision.kernel} was slower than {MEMSET} when the choice was verified",
+        )
+        if decision.context in lost
+        else decision
+        for decision in decisions
+    ]
+
+
+def show(calibration: Calibration, screen: Screen) -> None:
+    """What was chosen and why, whether it held, and where it is kept."""
+    for mode, threads in dict.fromkeys((d.context.mode, d.context.threads) for d in calibration.decisions):
+        screen.print(Text(f"{mode}, {count_of(threads, 'thread')}", style="bold"))
+        before: Decision | None = None
+        for decision in calibration.decisions:
+            if (decision.context.mode, decision.context.threads) != (mode, threads):
+                continue
+            if before is None or before.kernel != decision.kernel:
+                screen.print(f"  from {bytes_of(decision.context.bytes if before else 0):>8}  {_explained(decision)}")
+            before = decision
+    screen.print()
+    measured = calibration.measured
+    screen.print(
+        f"Chosen by {count_of(measured.repetitions, 'repetition')}: a kernel is taken where the 99 % interval of its "
+        f"ratio to {MEMSET}, and to what smaller blocks have, lies above 1."
+    )
+    screen.print("Measured once more, the choice among the kernels:")
+    for sentence in zero_verdict.sentences(calibration.verdict):
+        screen.print(f"  {sentence}")
+    for context in calibration.put_back:
+        screen.print(
+            f"  put back to {MEMSET}, because it was slower: {context.mode}, {bytes_of(context.bytes)}, "
+            f"{count_of(context.threads, 'thread')}"
+        )
+    for note in measured.notes:
+        screen.print(note)
+    screen.print(f"The table for this CPU ({calibration.cpu}): {calibration.path}")
+
+
+def _explained(decision: Decision) -> str:
+    ratio = decision.ratio_to_memset
+    times = f", {ratio.median:.2f} [{ratio.low:.2f}, {ratio.high:.2f}] times {MEMSET}" if ratio else ""
+    return f"{decision.kernel}{times}: {decision.reason}"

@@ -1,0 +1,63 @@
+"""A calibration as one HTML file that needs nothing else, in the style of a comparison's page."""
+
+from memgraft.calibrate import Calibration
+from memgraft.doctor import machine_lines
+from memgraft.report import page, zeroing_figures
+from memgraft.statistics import Interval
+from memgraft.words import bytes_of, count_of
+from memgraft.zero_results import CALIBRATED, MEMSET, STREAMING, relative_times, throughputs
+from memgraft.zero_verdict import sentences
+
+
+def render(calibration: Calibration) -> str:
+    """The page as text."""
+    measured = calibration.measured
+    times = relative_times(measured.results)
+    streamed = throughputs(measured.results, STREAMING)
+    kernels = zeroing_figures.Kernels({result.kernel for result in measured.results} - {CALIBRATED})
+    chosen = [measured.context.get(f"chosen_{kind}") for kind in ("ordinary", "non_temporal")]
+    compared = list(dict.fromkeys(name for name in (MEMSET, *chosen) if name in kernels.order))
+    non_temporal = [name for name in kernels.order if name.startswith("non-temporal")]
+    verdict = calibration.verdict
+    claims = list(vars(verdict).values())
+    return page.fill(
+        "zeroing.html.j2",
+        {
+            "below": zeroing_figures.relative_times(times, kernels, below=True),
+            "above": zeroing_figures.relative_times(times, kernels, below=False),
+            "throughputs": zeroing_figures.throughputs(streamed, kernels, compared),
+            "scaling": zeroing_figures.scaling(streamed, kernels, [MEMSET, *non_temporal]),
+        },
+        title=f"zeroing kernels on {calibration.cpu}",
+        claims=[
+            {"kind": {"holds": "faster", "fails": "slower"}.get(claim.verdict, "not-resolved"), "text": sentence}
+            for claim, sentence in zip(claims, sentences(verdict), strict=True)
+        ],
+        keys={
+            "all": kernels.key(kernels.order),
+            "compared": kernels.key(compared),
+            "non_temporal": kernels.key([MEMSET, *non_temporal]),
+        },
+        decisions=[
+            {
+                "mode": decision.context.mode,
+                "threads": str(decision.context.threads),
+                "size": bytes_of(decision.context.bytes),
+                "kernel": decision.kernel,
+                "ratio": _ratio(decision.ratio_to_memset),
+                "reason": decision.reason,
+            }
+            for decision in calibration.decisions
+        ],
+        machine=machine_lines(calibration.machine),
+        repetitions=count_of(measured.repetitions, "repetition"),
+        streamed=bytes_of(int(measured.context["streamed_bytes"])) if "streamed_bytes" in measured.context else "?",
+        late=bytes_of(int(measured.context["late_bytes"])) if "late_bytes" in measured.context else "?",
+        table=str(calibration.path),
+        started=calibration.started.isoformat(timespec="seconds"),
+        notes=measured.notes,
+    )
+
+
+def _ratio(ratio: Interval | None) -> str:
+    return f"{ratio.median:.2f} [{ratio.low:.2f}, {ratio.high:.2f}]" if ratio else "-"
