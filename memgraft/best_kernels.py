@@ -73,12 +73,27 @@ def _loses(result: Result, memset: Result) -> bool:
     return result is not memset and (ratio is None or ratio.high < 1 or ratio.median < 1 - WORTH)
 
 
-def rows(decisions: Sequence[Decision]) -> list[Row]:
-    """The decisions as rows: neighbouring sizes with the same kernel share one."""
-    made: list[Row] = []
+def changes(decisions: Sequence[Decision]) -> list[Decision]:
+    """The decisions that differ from the one for the size below: the first of each mode and number of threads too."""
+    kept: list[Decision] = []
+    before: Decision | None = None
     for decision in decisions:
         context = decision.context
-        series = [row for row in made if (row.mode, row.threads) == (context.mode, context.threads)]
-        if not series or series[-1].kernel != decision.kernel:
-            made.append(Row(context.mode, context.threads, context.bytes if series else 0, decision.kernel))
+        if before is None or (before.context.mode, before.context.threads, before.kernel) != (
+            context.mode,
+            context.threads,
+            decision.kernel,
+        ):
+            kept.append(decision)
+        before = decision
+    return kept
+
+
+def rows(decisions: Sequence[Decision]) -> list[Row]:
+    """The decisions as rows: neighbouring sizes with the same kernel share one, and the first holds from 0 bytes on."""
+    made: list[Row] = []
+    for decision in changes(decisions):
+        context = decision.context
+        continued = made and (made[-1].mode, made[-1].threads) == (context.mode, context.threads)
+        made.append(Row(context.mode, context.threads, context.bytes if continued else 0, decision.kernel))
     return made

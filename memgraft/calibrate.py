@@ -12,8 +12,8 @@ from typing import Any
 from rich.text import Text
 
 from memgraft import __version__, kernel_table, machine, zero, zero_verdict
-from memgraft.best_kernels import Decision, choose, rows
-from memgraft.errors import CannotTakeError, WrongUsageError, writing_to
+from memgraft.best_kernels import Decision, changes, choose, rows
+from memgraft.errors import CannotTakeError, writing_to
 from memgraft.kernel_table import Row, table_for_this_cpu
 from memgraft.screen import Screen
 from memgraft.words import bytes_of, count_of
@@ -24,8 +24,6 @@ from memgraft.zero_verdict import Verdict
 __all__ = ["Calibration", "calibrate", "show", "table_for_this_cpu"]
 
 SCHEMA = 1
-SMALLEST_BLOCK = 64
-"""The benchmark's (zeroing/bench/zero_bench.cpp)."""
 
 
 @dataclass(frozen=True)
@@ -90,8 +88,6 @@ def calibrate(
     *, quick: bool, output: Path | None, largest: int | None, say: Callable[[str], None] = lambda _: None
 ) -> Calibration:
     """Measures, chooses, writes the table, measures again by it. `say` is told what goes on."""
-    if largest is not None and largest < SMALLEST_BLOCK:
-        raise WrongUsageError(f"--largest {largest}: expected at least {SMALLEST_BLOCK}, the smallest block measured")
     cpu = machine.cpu_name()
     if not cpu:
         raise CannotTakeError(
@@ -138,15 +134,12 @@ def put_back(decisions: Sequence[Decision], lost: Sequence[Context]) -> list[Dec
 
 def show(calibration: Calibration, screen: Screen) -> None:
     """What was chosen and why, whether it held, and where it is kept."""
-    for mode, threads in dict.fromkeys((d.context.mode, d.context.threads) for d in calibration.decisions):
-        screen.print(Text(f"{mode}, {count_of(threads, 'thread')}", style="bold"))
-        before: Decision | None = None
-        for decision in calibration.decisions:
-            if (decision.context.mode, decision.context.threads) != (mode, threads):
-                continue
-            if before is None or before.kernel != decision.kernel:
-                screen.print(f"  from {bytes_of(decision.context.bytes if before else 0):>8}  {_explained(decision)}")
-            before = decision
+    series: tuple[str, int] | None = None
+    for row, decision in zip(calibration.rows, changes(calibration.decisions), strict=True):
+        if series != (row.mode, row.threads):
+            series = (row.mode, row.threads)
+            screen.print(Text(f"{row.mode}, {count_of(row.threads, 'thread')}", style="bold"))
+        screen.print(f"  from {bytes_of(row.from_bytes):>8}  {_explained(decision)}")
     screen.print()
     measured = calibration.measured
     screen.print(

@@ -216,11 +216,15 @@ def compare(
         screen.print_json(result)
 
 
+Largest = Annotated[
+    int | None, typer.Option(metavar="BYTES", help="Leave out larger blocks; default: all, up to 64 MiB.")
+]
+
+
 @zero_app.command()
 def bench(
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A tenth of the time per repetition; wider intervals.")
-    ] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="A tenth of the time; wider intervals.")] = False,
+    largest: Largest = None,
     json: Json = False,
 ) -> None:
     """Zero 64 B to 64 MiB with every kernel of this CPU, cached and streaming, against memset; some minutes."""
@@ -229,7 +233,7 @@ def bench(
     with (
         screen.err().status("measuring every kernel at every size") if sys.stderr.isatty() else contextlib.nullcontext()
     ):
-        report = work.bench(quick)
+        report = work.bench(quick, largest)
     if json:
         screen.print_json(report)
     else:
@@ -241,9 +245,7 @@ def calibrate(
     quick: Annotated[
         bool, typer.Option("--quick", help="A tenth of the time; more is left to memset, because intervals are wider.")
     ] = False,
-    largest: Annotated[
-        int | None, typer.Option(metavar="BYTES", help="Leave out larger blocks; default: all, up to 64 MiB.")
-    ] = None,
+    largest: Largest = None,
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the table there, not where Memgraft looks for it.")
     ] = None,

@@ -10,6 +10,7 @@ the Bootstrap", The American Statistician 69(4), 2015, on medians and on narrown
 distribution, but moves in whole observations. Their hull claims the least.
 """
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -129,6 +130,7 @@ def independent_ratio(values: Sequence[float], base: Sequence[float], confidence
     return Interval(float(np.median(ratios)), float(ratios[c - 1]), float(ratios[-c]))
 
 
+@functools.lru_cache
 def _mann_whitney_counts(n: int, m: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """How many of the orders of n and m values have U = 0, 1, ..., n m: the coefficients of a Gaussian binomial."""
     counts = np.zeros(n * m + 1)

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from memgraft import __version__, launch, machine, native, zero_verdict
-from memgraft.errors import CannotTakeError, MemgraftError
+from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError
 from memgraft.formats import GIGA
 from memgraft.kernel_table import table_for_this_cpu
 from memgraft.screen import Screen, table
@@ -28,6 +28,8 @@ REPETITIONS, QUICK_REPETITIONS = 9, 5
 """Intervals narrow with the number of repetitions, not with their length."""
 MIN_TIME_SECONDS = 0.01
 QUICK_MIN_TIME_SECONDS = 0.002
+SMALLEST_BLOCK = 64
+"""The benchmark's (zeroing/bench/zero_bench.cpp)."""
 CANNOT_TAKE = 3
 """What the benchmark ends with when it refuses its table."""
 
@@ -75,6 +77,8 @@ def options(quick: bool) -> list[str]:
 def measure(*, quick: bool, table: Path | None = None, largest: int | None = None) -> Measurement:
     """Runs the benchmark: every kernel and the calibrated choice, by `table`, on blocks of up to `largest` bytes."""
     own = [f"--memgraft_table={table}"] if table else []
+    if largest is not None and largest < SMALLEST_BLOCK:
+        raise WrongUsageError(f"--largest {largest}: expected at least {SMALLEST_BLOCK}, the smallest block measured")
     if largest is not None:
         own.append(f"--memgraft_largest={largest}")
     output, notes = _run([str(native.find(native.ZERO_BENCH)), *own, *options(quick)])
@@ -86,10 +90,10 @@ def measure(*, quick: bool, table: Path | None = None, largest: int | None = Non
     return Measurement(results, context, lookup, notes, QUICK_REPETITIONS if quick else REPETITIONS)
 
 
-def bench(quick: bool) -> dict[str, Any]:
+def bench(quick: bool, largest: int | None = None) -> dict[str, Any]:
     """Runs the benchmark; everything it found, as it is printed with --json."""
     of_this_cpu = table_for_this_cpu()
-    found = measure(quick=quick, table=of_this_cpu)
+    found = measure(quick=quick, table=of_this_cpu, largest=largest)
     verdict = zero_verdict.judge(found.results)
     return {
         "schema": SCHEMA,

@@ -305,13 +305,41 @@ def test_compare_says_which_launch_failed(programs: Path, tmp_path: Path) -> Non
 
 
 def test_zero_bench_measures_every_kernel() -> None:
-    result = memgraft("zero", "bench", "--quick", "--json")
+    result = memgraft("zero", "bench", "--quick", "--largest", "4096", "--json")
     assert result.returncode == 0, result.stderr
     report = json.loads(result.stdout)
-    assert report["schema"] == 1
-    text = result.stdout
-    for kernel in ("word-4", "memset", "rep-stosb"):
-        assert f'"{kernel}"' in text
+    assert report["schema"] == 2
+    for kernel in ("word-4", "memset", "calibrated", "rep-stosb"):
+        measured = {row["mode"] for row in report["results"] if row["kernel"] == kernel}
+        assert measured == {"resident", "streaming", "streaming-late", "streaming-used"}, kernel
+    threads = {1, len(os.sched_getaffinity(0))}
+    assert {row["threads"] for row in report["results"]} == threads
+
+
+def test_zero_calibrate_writes_a_table_that_the_library_takes(tmp_path: Path) -> None:
+    cache = {"XDG_CACHE_HOME": str(tmp_path)}
+    result = memgraft("zero", "calibrate", "--quick", "--largest", "256", "--json", "--plots", tmp_path, **cache)
+    assert result.returncode == 0, result.stderr
+    report = json.loads(result.stdout)
+    [table] = (tmp_path / "memgraft/zeroing").iterdir()
+    assert report["table"] == str(table)
+    assert (tmp_path / "zeroing.html").stat().st_size > 0
+    kernels = {row["kernel"] for row in report["measured"]["results"]} - {"calibrated"}
+    assert {row["kernel"] for row in report["rows"]} <= kernels
+    chosen = {(d["mode"], d["threads"], d["bytes"]): d["kernel"] for d in report["decisions"]}
+    for row in report["verified"]["results"]:
+        if row["kernel"] == "calibrated" and not report["put_back_to_memset"]:
+            # What the library looked up in the table is what was decided.
+            assert row["stands_for"] == chosen[row["mode"], row["threads"], row["bytes"]]
+
+    bench = memgraft("zero", "bench", "--quick", "--largest", "64", **cache)
+    assert bench.returncode == 0, bench.stderr
+    assert f"calibrated: by {table}" in bench.stdout.replace("\n", "")
+
+    table.write_text(table.read_text().replace("\ncpu ", "\ncpu not "))
+    line = one_line(memgraft("zero", "bench", "--quick", "--largest", "64", **cache), 3)
+    assert "is for the CPU 'not " in line
+    assert "memgraft zero calibrate" in line
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)

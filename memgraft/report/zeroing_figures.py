@@ -6,7 +6,7 @@ A kernel has the same colour and shape in every picture (Okabe and Ito's colours
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from bokeh.models import ColumnDataSource, FixedTicker, HoverTool
+from bokeh.models import ColumnDataSource, FixedTicker, HoverTool, PrintfTickFormatter, Range1d
 from bokeh.models.annotations import Span
 from bokeh.plotting import figure
 
@@ -24,6 +24,8 @@ SHAPES = {
 }
 """Bokeh's markers, and the same in a box of 12 by 12 for the key. Five shapes and eight colours: 40 kernels differ."""
 HEIGHT = 420
+ROOM = 1.1
+"""Between what is drawn and the frame."""
 BOUNDARY = 2 << 10
 """Where Cavanna 2006 divides its figures: regions smaller and larger than 2 KiB."""
 
@@ -108,6 +110,9 @@ def scaling(rows: Sequence[Row], kernels: Kernels, drawn: Sequence[str]) -> figu
         return None
     most = max(row["threads"] for row in mine)
     made = frame(HEIGHT, "block", f"throughput of {most} threads / of 1", axes="log")
+    # Annotations do not widen a range by themselves, and both no gain and a full one must be in the picture.
+    lowest, highest = min(1, *(row["low"] for row in mine)), max(most, *(row["high"] for row in mine))
+    made.y_range = Range1d(start=lowest / ROOM, end=highest * ROOM)
     _byte_axis(made, mine)
     for ideal in (1, most):
         made.add_layout(Span(location=ideal, dimension="width", line_color=INK, line_dash="dashed"))
@@ -161,4 +166,5 @@ def _byte_axis(made: figure, rows: Sequence[Row]) -> None:
     sizes = sorted({row["bytes"] for row in rows})
     made.xaxis.ticker = FixedTicker(ticks=sizes)
     made.xaxis.major_label_overrides = {size: bytes_of(size) for size in sizes}
+    made.yaxis.formatter = PrintfTickFormatter(format="%g")  # 0.1 rather than a power of ten
     made.xgrid.ticker = FixedTicker(ticks=sizes)

@@ -1,5 +1,6 @@
 """A calibration as one HTML file that needs nothing else, in the style of a comparison's page."""
 
+from memgraft.best_kernels import changes
 from memgraft.calibrate import Calibration
 from memgraft.doctor import machine_lines
 from memgraft.report import page, zeroing_figures
@@ -15,8 +16,8 @@ def render(calibration: Calibration) -> str:
     times = relative_times(measured.results)
     streamed = throughputs(measured.results, STREAMING)
     kernels = zeroing_figures.Kernels({result.kernel for result in measured.results} - {CALIBRATED})
-    chosen = [measured.context.get(f"chosen_{kind}") for kind in ("ordinary", "non_temporal")]
-    compared = list(dict.fromkeys(name for name in (MEMSET, *chosen) if name in kernels.order))
+    defaults = [measured.context.get(f"chosen_{kind}") for kind in ("ordinary", "non_temporal")]
+    compared = list(dict.fromkeys(name for name in (MEMSET, *defaults) if name in kernels.order))
     non_temporal = [name for name in kernels.order if name.startswith("non-temporal")]
     verdict = calibration.verdict
     claims = list(vars(verdict).values())
@@ -38,16 +39,16 @@ def render(calibration: Calibration) -> str:
             "compared": kernels.key(compared),
             "non_temporal": kernels.key([MEMSET, *non_temporal]),
         },
-        decisions=[
+        chosen=[
             {
-                "mode": decision.context.mode,
-                "threads": str(decision.context.threads),
-                "size": bytes_of(decision.context.bytes),
-                "kernel": decision.kernel,
+                "mode": row.mode,
+                "threads": str(row.threads),
+                "size": bytes_of(row.from_bytes),
+                "kernel": row.kernel,
                 "ratio": _ratio(decision.ratio_to_memset),
                 "reason": decision.reason,
             }
-            for decision in calibration.decisions
+            for row, decision in zip(calibration.rows, changes(calibration.decisions), strict=True)
         ],
         machine=machine_lines(calibration.machine),
         repetitions=count_of(measured.repetitions, "repetition"),

@@ -54,6 +54,53 @@ class TestHalves:
         assert machine.halves([0, 1], tmp_path) == ([0], [1])
 
 
+X86 = """\
+processor\t: 0
+vendor_id\t: GenuineIntel
+cpu family\t: 6
+model\t\t: 85
+model name\t: Intel(R)  Xeon(R)\tCPU\x20
+stepping\t: 7
+flags\t\t: fpu model: x
+
+vendor_id\t: Other
+"""
+ARM = """\
+processor\t: 0
+Features\t: fp
+CPU implementer\t: 0x41
+CPU architecture: 8
+CPU variant\t: 0x3
+CPU part\t: 0xd0c
+CPU revision\t: 1
+"""
+POWER = "processor\t: 0\ncpu\t\t: POWER9\nrevision\t: 2.2 (pvr 004e 1202)\n"
+
+
+class TestCpuName:
+    """The same cases as zeroing/tests/table_test.cpp has: both must make the same name."""
+
+    @pytest.mark.parametrize(
+        ("cpuinfo", "expected"),
+        [
+            (X86, "GenuineIntel 6 85 7 Intel(R) Xeon(R) CPU"),
+            (ARM, "0x41 0x3 0xd0c 1"),
+            (POWER, "POWER9 2.2 (pvr 004e 1202)"),
+            ("", ""),
+            ("\nmodel: 1", ""),
+            ("cpu: a\x01\xff", "a??"),
+            ("cpu: " + 1000 * "x", 200 * "x"),
+        ],
+    )
+    def test_is_of_the_first_cpu(self, tmp_path: Path, cpuinfo: str, expected: str) -> None:
+        (tmp_path / "proc").mkdir()
+        (tmp_path / "proc/cpuinfo").write_text(cpuinfo, encoding="latin-1")
+        assert machine.cpu_name(tmp_path) == expected
+
+    def test_is_empty_without_proc(self, tmp_path: Path) -> None:
+        assert machine.cpu_name(tmp_path) == ""
+
+
 class TestLoad:
     def test_shares(self) -> None:
         before, after = Load(100.0, 0.0, 1000.0), Load(130.0, 2.0, 1100.0)

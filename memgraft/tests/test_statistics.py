@@ -155,15 +155,15 @@ def test_variation() -> None:
 
 
 @pytest.mark.parametrize(
-    ("n", "outside"),
-    # Critical values of the Mann-Whitney test, two-sided 5 %: n = 4: 0, 5: 2, 6: 5, 8: 13.
-    [(4, 0), (5, 2), (6, 5), (8, 13)],
+    ("n", "confidence", "outside"),
+    # Critical values of the Mann-Whitney test, two-sided 5 % and 1 %.
+    [(4, 0.95, 0), (5, 0.95, 2), (6, 0.95, 5), (8, 0.95, 13), (5, 0.99, 0), (6, 0.99, 2), (8, 0.99, 7), (9, 0.99, 11)],
 )
-def test_independent_ratio_takes_the_published_critical_values(n: int, outside: int) -> None:
+def test_independent_ratio_takes_the_published_critical_values(n: int, confidence: float, outside: int) -> None:
     values = np.exp(np.linspace(0, 1, n) * np.sqrt(2))
     base = np.exp(np.linspace(0, 1, n) ** 2)
     ratios = np.sort(np.divide.outer(values, base).ravel())
-    interval = statistics.independent_ratio(values.tolist(), base.tolist())
+    interval = statistics.independent_ratio(values.tolist(), base.tolist(), confidence)
     assert interval.low == ratios[outside]
     assert interval.high == ratios[-outside - 1]
 
@@ -180,5 +180,5 @@ def test_independent_ratio_covers_the_true_ratio() -> None:
 
 
 def test_independent_ratio_needs_four_a_side() -> None:
-    with pytest.raises(ValueError, match="at least 4"):
+    with pytest.raises(ValueError, match=r"3 and 3 values: too few .* confidence 0\.95"):
         statistics.independent_ratio([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])

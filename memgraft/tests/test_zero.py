@@ -9,6 +9,7 @@ import pytest
 from memgraft import native, zero
 from memgraft.errors import CannotTakeError
 from memgraft.tests.conftest import Memgraft
+from memgraft.zero_results import contexts
 
 
 def row(kernel: str, mode: str, size: int, speed: float, **fields: object) -> dict[str, Any]:
@@ -33,12 +34,28 @@ def output(benchmarks: object) -> bytes:
 
 class TestParse:
     def test_repetitions_are_collected(self) -> None:
-        results, context = zero.parse(output(rows(("memset", 10.0), ("avx512", 12.0))))
+        results, context, lookup = zero.parse(output(rows(("memset", 10.0), ("avx512", 12.0))))
         assert context["streamed_bytes"] == 1024
+        assert lookup is None
         assert len(results) == 8
         assert results[0].kernel == "memset"
-        assert results[0].gigabytes_per_second == pytest.approx([10.0, 10.1, 10.2, 10.3, 10.4])
-        assert results[0].median == pytest.approx(10.2)
+        assert results[0].gigabytes_per_second == pytest.approx([10.0 + i / 10 for i in range(9)])
+        assert results[0].median == pytest.approx(10.4)
+
+    def test_threads_and_what_the_choice_stood_for(self) -> None:
+        benchmarks = [
+            row("memset", "streaming", 64, 10.0),
+            {**row("memset", "streaming", 64, 9.0), "run_name": "zero/memset/streaming/64/threads:8"},
+            row("calibrated", "streaming", 64, 11.0, label="avx2"),
+            {"run_name": "zero/lookup", "run_type": "iteration", "cpu_time": 2.0},
+        ]
+        results, _, lookup = zero.parse(output(benchmarks))
+        assert [(r.kernel, r.threads, r.stands_for, r.median) for r in results] == [
+            ("memset", 1, None, 10.0),
+            ("memset", 8, None, 9.0),
+            ("calibrated", 1, "avx2", 11.0),
+        ]
+        assert lookup == 2.0
 
     def test_averages_and_errors_are_left_out(self) -> None:
         extra = [
@@ -71,17 +88,25 @@ class TestParse:
 
 
 def test_ratio_to_memset_has_an_interval() -> None:
-    results, _ = zero.parse(output(rows(("memset", 10.0), ("avx512", 20.0))))
-    json_of = [zero.as_json(result, results) for result in results]
-    memset, avx512 = json_of[0], json_of[1]
+    results, *_ = zero.parse(output(rows(("memset", 10.0), ("avx512", 20.0))))
+    kernels = contexts(results)[results[0].context]
+    memset, avx512 = (zero.as_json(kernels[name], kernels) for name in ("memset", "avx512"))
     assert memset["ratio_to_memset"] is None
     assert avx512["ratio_to_memset"]["low"] < 2.0 < avx512["ratio_to_memset"]["high"]
     assert (memset["best"], avx512["best"]) == (False, True)
 
 
 def test_kernels_come_in_an_order_that_reads_well() -> None:
-    names = ["word-4", "non-temporal-64", "avx512", "memset", "non-temporal-16", "avx2"]
-    assert zero.in_order(names) == ["memset", "avx2", "avx512", "non-temporal-16", "non-temporal-64", "word-4"]
+    names = ["word-4", "non-temporal-64", "avx512", "memset", "non-temporal-16", "avx2", "calibrated"]
+    assert zero.kernel_order(names) == [
+        "memset",
+        "calibrated",
+        "avx2",
+        "avx512",
+        "non-temporal-16",
+        "non-temporal-64",
+        "word-4",
+    ]
 
 
 def test_kernels_stand_side_by_side_as_far_as_they_fit() -> None:
@@ -92,8 +117,8 @@ def test_kernels_stand_side_by_side_as_far_as_they_fit() -> None:
 
 
 def test_without_memset_there_is_no_ratio() -> None:
-    results, _ = zero.parse(output(rows(("avx512", 20.0))))
-    assert zero.as_json(results[0], results)["ratio_to_memset"] is None
+    results, *_ = zero.parse(output(rows(("avx512", 20.0))))
+    assert zero.as_json(results[0], {"avx512": results[0]})["ratio_to_memset"] is None
 
 
 @pytest.fixture
@@ -114,19 +139,19 @@ class TestCommand:
         done = memgraft("zero", "bench", "--json")
         assert done.code == 0
         report = done.json()
-        assert (report["schema"], report["kernels"]) == (1, ["memset", "non-temporal-64"])
-        assert report["results"][0]["gigabytes_per_second"] == pytest.approx(10.2)
+        assert (report["schema"], report["kernels"]) == (2, ["memset", "non-temporal-64"])
+        assert report["results"][0]["gigabytes_per_second"] == pytest.approx(10.4)
         asked = (bench.parent / "asked").read_text()
         assert "--benchmark_enable_random_interleaving=true" in asked
-        assert "--benchmark_repetitions=5" in asked
-        assert "--benchmark_min_time=0.02\n" in asked
+        assert "--benchmark_repetitions=9" in asked
+        assert "--benchmark_min_time=0.01\n" in asked
 
     @pytest.mark.usefixtures("bench")
     def test_table(self, memgraft: Memgraft) -> None:
         done = memgraft("zero", "bench", "--quick")
         assert done.code == 0
         assert "1 MiB" in done.out
-        assert "*20.4" in done.out
+        assert "*20.8" in done.out
         assert "streaming: block after block" in done.out
         assert "The grafts use avx512 (bulk) and non-temporal-64 (non-temporal) here." in done.out
         assert "avx512 is left out" in done.out
