@@ -182,7 +182,7 @@ def compare(
 ) -> None:
     """Measure a program stock against grafted: launches in pairs, a verdict with its interval, and an HTML report.
 
-    --zeroing hot-path compares the stock with itself: a calibration of this machine.
+    --zeroing hot-path compares the stock with itself: an A/A comparison, which shows this machine's noise.
     """
     if launches < MIN_PAIRS:
         raise WrongUsageError(

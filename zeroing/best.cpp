@@ -155,7 +155,7 @@ Published* read_published(const char* path, std::span<char> text, TableError& er
   if (memory == nullptr || name == nullptr) {
     reason = "no memory for it";
   } else {
-    Published* made = new (memory) Published(defaults_once());
+    auto* made = new (memory) Published(defaults_once());
     made->path = name;
     if (read_table({text.data(), length}, memgraft_zero_cpu(), all_kernels(), made->table, error)) {
       return made;

@@ -51,7 +51,7 @@ std::string_view take_line(std::string_view& text) {
   while (length < text.size() && text[length] != '\n') {
     ++length;
   }
-  const std::string_view line(text.data(), length);
+  const std::string_view line(text.begin(), text.begin() + length);
   text.remove_prefix(length < text.size() ? length + 1 : length);
   return line;
 }
@@ -64,7 +64,7 @@ std::string_view value_of(std::string_view field, std::string_view cpuinfo) {
       break;  // the next CPU's paragraph follows
     }
     const std::size_t colon = line.find(':');
-    if (colon == std::string_view::npos || trimmed({line.data(), colon}) != field) {
+    if (colon == std::string_view::npos || trimmed({line.begin(), line.begin() + colon}) != field) {
       continue;
     }
     line.remove_prefix(colon + 1);

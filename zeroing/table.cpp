@@ -1,5 +1,6 @@
 #include "table.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace memgraft::zeroing {
@@ -32,8 +33,8 @@ class Writer {
   }
   void add(Quoted quoted) {
     add("'");
-    for (const char& c :
-         quoted.text.size() > most_shown ? std::string_view(quoted.text.data(), most_shown) : quoted.text) {
+    const std::string_view text = quoted.text;
+    for (const char& c : std::span(text).first(std::min(text.size(), most_shown))) {
       add(c >= ' ' && c <= '~' ? std::string_view(&c, 1) : std::string_view("?"));
     }
     add("'");
@@ -57,7 +58,7 @@ class Writer {
 std::string_view take_until(char end, std::string_view& text) {
   std::size_t length = text.find(end);
   length = length == std::string_view::npos ? text.size() : length;
-  const std::string_view taken(text.data(), length);
+  const std::string_view taken(text.begin(), text.begin() + length);
   text.remove_prefix(length < text.size() ? length + 1 : length);
   return taken;
 }
@@ -91,8 +92,7 @@ class Reader {
       if (line.size() > longest_line) {
         return wrong("it has ", line.size(), " characters, expected at most ", longest_line);
       }
-      const bool right = error_.line == 1 ? head(line) : error_.line == 2 ? cpu(line) : row(line);
-      if (!right) {
+      if (!right(line)) {
         return false;
       }
     }
@@ -106,6 +106,17 @@ class Reader {
     std::size_t threads = 0;  ///< of the last row
     std::size_t bytes = 0;    ///< from which it holds
   };
+
+  bool right(std::string_view line) {
+    switch (error_.line) {
+      case 1:
+        return head(line);
+      case 2:
+        return cpu(line);
+      default:
+        return row(line);
+    }
+  }
 
   bool head(std::string_view line) {
     return line == first_line || wrong("it is ", Quoted{line}, ", expected ", Quoted{first_line});
