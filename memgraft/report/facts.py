@@ -175,7 +175,9 @@ def compared_rows(outcome: Outcome) -> list[Row]:
     if joined:
         rows += [("grafted side only", f"{joined.variable}={' '.join(launch.quoted(o) for o in joined.options)}")]
     else:
-        rows += [("grafted side only", "nothing: the agent was not loaded, both sides are the stock (an A/A comparison)")]
+        rows += [
+            ("grafted side only", "nothing: the agent was not loaded, both sides are the stock (an A/A comparison)")
+        ]
     rows += [("JVM", str(jvm)) for jvm in outcome.jvms] or [("JVM", "unknown: nothing was loaded that could tell")]
     rows += [("launches", _launches(outcome)), ("iterations", _iterations(outcome)), ("started", outcome.started)]
     return rows

@@ -66,6 +66,11 @@ class TestChoose:
         speeds = {MEMSET: [10.0, 10, 10, 10], "avx2": [12.0, 9.5, 9.5, 12]}
         assert chosen(results(speeds)) == ["avx2", MEMSET, MEMSET, "avx2"]
 
+    def test_what_beats_the_size_below_must_beat_memset_too(self) -> None:
+        noisy = results({MEMSET: [10.0] * 4}, noise=0.05)
+        steady = results({"avx2": [12.0, 10, 10, 10], "avx512": [9.0, 10.2, 10.2, 10.2]})
+        assert chosen(noisy + steady) == ["avx2"] * 4
+
     def test_threads_and_modes_are_chosen_apart(self) -> None:
         fast, slow = {MEMSET: [10.0] * 4, "avx2": [20.0] * 4}, {MEMSET: [10.0] * 4, "avx2": [5.0] * 4}
         measured = results(slow) + results(fast, threads=2) + results(fast, mode="resident")
