@@ -34,8 +34,8 @@ def _calibration_differs(outcome: Outcome) -> Warnings:
     if outcome.calibration and outcome.headline.verdict != "not resolved":
         yield (
             "both sides are the same stock JVM, and yet they differ: this machine can show an effect where there is "
-            "none (about one A/A comparison in twenty does by chance); run it again, with more --launches, or quiet the "
-            "machine, before believing other comparisons here"
+            "none (about one A/A comparison in twenty does by chance); run it again, with more --launches, or quiet "
+            "the machine, before believing other comparisons here"
         )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from memgraft.errors import CannotTakeError
 from memgraft.kernel_table import Row
 from memgraft.statistics import Interval
-from memgraft.zero_results import MEMSET, OF_MANY, Context, Result, contexts, fastest, ratio_of, rivals
+from memgraft.zero_results import MEMSET, OF_MANY, Context, Result, candidates, contexts, fastest, ratio_of
 
 WORTH = 0.01
 """How much faster a kernel must be, by the median, to be worth a row of its own."""
@@ -33,7 +33,7 @@ def choose(results: Sequence[Result]) -> list[Decision]:
     below: Decision | None = None
     for context, kernels in contexts(results).items():
         same_series = below and (below.context.mode, below.context.threads) == (context.mode, context.threads)
-        below = _choose(context, rivals(context, kernels), below.kernel if below and same_series else MEMSET)
+        below = _choose(context, candidates(kernels), below.kernel if below and same_series else MEMSET)
         decisions.append(below)
     return decisions
 

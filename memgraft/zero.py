@@ -21,7 +21,7 @@ from memgraft.formats import GIGA
 from memgraft.kernel_table import table_for_this_cpu
 from memgraft.screen import Screen, table
 from memgraft.words import bytes_of, count_of, three_digits
-from memgraft.zero_results import CALIBRATED, MEMSET, Result, contexts, fastest, ratio_of, rivals
+from memgraft.zero_results import CALIBRATED, MEMSET, Result, candidates, contexts, fastest, ratio_of
 
 SCHEMA = 2
 REPETITIONS, QUICK_REPETITIONS = 9, 5
@@ -171,7 +171,7 @@ def as_json(result: Result, kernels: dict[str, Result]) -> dict[str, Any]:
     """One result beside the others of its context."""
     memset = kernels.get(MEMSET)
     ratio = ratio_of(result, memset) if memset and result is not memset else None
-    candidates = rivals(result.context, kernels)
+    rivals = candidates(kernels)
     row = {
         "kernel": result.kernel,
         "mode": result.mode,
@@ -180,11 +180,11 @@ def as_json(result: Result, kernels: dict[str, Result]) -> dict[str, Any]:
         "gigabytes_per_second": result.median,
         "gigabytes_per_second_repetitions": result.gigabytes_per_second,
         "ratio_to_memset": asdict(ratio) if ratio else None,
-        "best": result.median == max((rival.median for rival in candidates.values()), default=None)
-        and result.kernel in candidates,
+        "best": result.median == max((rival.median for rival in rivals.values()), default=None)
+        and result.kernel in rivals,
     }
-    if result.kernel == CALIBRATED and candidates:
-        best = fastest(candidates)
+    if result.kernel == CALIBRATED and rivals:
+        best = fastest(rivals)
         to_best = ratio_of(result, best)
         row |= {
             "stands_for": result.stands_for,

@@ -21,13 +21,12 @@ CALIBRATED = "calibrated"
 
 RESIDENT, STREAMING, STREAMING_LATE, STREAMING_USED = "resident", "streaming", "streaming-late", "streaming-used"
 MODES = [RESIDENT, STREAMING, STREAMING_LATE, STREAMING_USED]
-UNUSED_MODES = {RESIDENT, STREAMING}
-"""The modes whose time does not include a use of the zeroed memory."""
 OF_MANY = 0.99
 """The confidence of one comparison among hundreds, when a choice or a promise rests on it: at 95 % noise alone would
 decide several of them."""
 DISCLAIM = "disclaim"
-"""How the kernels are named that give pages back: their cost falls on whoever touches the memory next."""
+"""How those are named that give pages back to the system. They are measured as if they were kernels, but are called
+differently and leave work to whoever touches the memory next, so that the library never names one."""
 
 
 @dataclass(frozen=True)
@@ -73,17 +72,9 @@ def contexts(results: Sequence[Result]) -> dict[Context, dict[str, Result]]:
     return {context: found[context] for context in sorted(found, key=place)}
 
 
-def rivals(context: Context, kernels: dict[str, Result]) -> dict[str, Result]:
-    """The kernels that may be chosen there.
-
-    Those that give pages back may be only where the time includes the use: else they would win by leaving the work to
-    whoever touches the memory next.
-    """
-    return {
-        name: result
-        for name, result in kernels.items()
-        if name != CALIBRATED and not (context.mode in UNUSED_MODES and name.startswith(DISCLAIM))
-    }
+def candidates(kernels: dict[str, Result]) -> dict[str, Result]:
+    """The kernels among them that the library can name."""
+    return {name: result for name, result in kernels.items() if name != CALIBRATED and not name.startswith(DISCLAIM)}
 
 
 def fastest(results: dict[str, Result]) -> Result:

@@ -13,10 +13,10 @@ from memgraft.zero_results import (
     STREAMING,
     Context,
     Result,
+    candidates,
     contexts,
     fastest,
     ratio_of,
-    rivals,
 )
 
 NEAR_BEST = 0.97
@@ -103,8 +103,9 @@ class Verdict:
 def judge(results: Sequence[Result]) -> Verdict:
     """The verdict over every context in which the calibrated choice was measured."""
 
-    def best(context: Context, kernels: dict[str, Result]) -> Result | None:
-        return fastest(rivals(context, kernels)) if rivals(context, kernels) else None
+    def best(_: Context, kernels: dict[str, Result]) -> Result | None:
+        measured = candidates(kernels)
+        return fastest(measured) if measured else None
 
     def memset(_: Context, kernels: dict[str, Result]) -> Result | None:
         return kernels.get(MEMSET)

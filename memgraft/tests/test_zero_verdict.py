@@ -50,7 +50,7 @@ class TestWithinThreePerCent:
         )
         assert worst["ratio"]["low"] < 0.95 < worst["ratio"]["high"]
 
-    def test_giving_pages_back_is_no_rival_where_nothing_is_used(self) -> None:
+    def test_giving_pages_back_is_no_rival(self) -> None:
         measured = [*context(10, 20, 20), Result("disclaim", "streaming", LARGE, spread(90))]
         assert judge(measured).within_3_percent_of_best.verdict == "holds"
 
