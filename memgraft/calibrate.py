@@ -38,7 +38,7 @@ class Calibration:
     """After the verification."""
     verified: Measurement
     verdict: Verdict
-    """Of the table as it was first written."""
+    """Of what was chosen first."""
     put_back: list[Context]
     """Where the verification showed the choice to be slower than memset, which stands there now."""
     machine: dict[str, Any]
@@ -87,7 +87,10 @@ def _measurement_json(measurement: Measurement) -> dict[str, Any]:
 def calibrate(
     *, quick: bool, output: Path | None, largest: int | None, say: Callable[[str], None] = lambda _: None
 ) -> Calibration:
-    """Measures, chooses, writes the table, measures again by it. `say` is told what goes on."""
+    """Measures, chooses, measures again by that choice, and then puts the table in its place.
+
+    `say` is told what goes on. Until the end an older table stays in force.
+    """
     cpu = machine.cpu_name()
     if not cpu:
         raise CannotTakeError(
@@ -100,21 +103,20 @@ def calibrate(
     measured = zero.measure(quick=quick, largest=largest)
     decisions = choose(measured.results)
     remark = f"Memgraft {__version__}, {started.date().isoformat()}, {count_of(measured.repetitions, 'repetition')}"
-    _write(path, cpu, decisions, remark)
 
     say("verifying the choice")
-    verified = zero.measure(quick=quick, largest=largest, table=path)
-    verdict = zero_verdict.judge(verified.results)
-    lost = [case.context for case in verdict.never_below_memset.cases if case.verdict == "fails"]
-    if lost:
-        decisions = put_back(decisions, lost)
-        _write(path, cpu, decisions, remark)
-    return Calibration(cpu, path, started, measured, decisions, verified, verdict, lost, machine=machine.describe())
-
-
-def _write(path: Path, cpu: str, decisions: Sequence[Decision], remark: str) -> None:
     with writing_to(path.parent):
+        unverified = path.with_name(f".{path.name}.unverified")
+        try:
+            kernel_table.write(unverified, cpu, rows(decisions), remark)
+            verified = zero.measure(quick=quick, largest=largest, table=unverified)
+        finally:
+            unverified.unlink(missing_ok=True)
+        verdict = zero_verdict.judge(verified.results)
+        lost = [case.context for case in verdict.never_below_memset.cases if case.verdict == "fails"]
+        decisions = put_back(decisions, lost)
         kernel_table.write(path, cpu, rows(decisions), remark)
+    return Calibration(cpu, path, started, measured, decisions, verified, verdict, lost, machine=machine.describe())
 
 
 def put_back(decisions: Sequence[Decision], lost: Sequence[Context]) -> list[Decision]:

@@ -128,6 +128,8 @@ def throughputs(results: Sequence[Result], mode: str = STREAMING) -> list[dict[s
             continue
         alone = by_context.get(Context(mode, 1, context.bytes), {})
         for name, result in kernels.items():
+            if name == CALIBRATED:
+                continue
             scaling = ratio_of(result, alone[name]) if context.threads > 1 and name in alone else None
             rows.append(
                 {

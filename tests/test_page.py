@@ -1,6 +1,7 @@
 """The page of a comparison in a real browser: it shows what it says, alone, at every width."""
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -76,6 +77,29 @@ def test_page_says_and_draws_what_was_found(browser: webdriver.Chrome, compariso
     WebDriverWait(browser, 30).until(lambda driver: len(driver.execute_script(PICTURES)) >= 3)
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     assert [entry for entry in browser.get_log("browser") if entry["level"] == SEVERE] == []
+
+
+@pytest.fixture(scope="module")
+def calibration(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("calibration")
+    page, table = folder / "page.html", folder / "table"
+    result = memgraft("zero", "calibrate", "--quick", "--largest", "2048", "--plots", page, "--output", table)
+    assert result.returncode == 0, result.stderr
+    return page
+
+
+@pytest.mark.parametrize("width", [1200, 400])
+def test_calibration_page_draws_every_picture(browser: webdriver.Chrome, calibration: Path, width: int) -> None:
+    browser.set_window_size(width, 1600)
+    browser.get(calibration.as_uri())
+    several = len(os.sched_getaffinity(0)) > 1  # without several CPUs there is no scaling to draw
+    WebDriverWait(browser, 30).until(lambda driver: len(driver.execute_script(PICTURES)) == 3 + several)
+    for picture_width, picture_height in browser.execute_script(PICTURES):
+        assert picture_width > 0.7 * width
+        assert picture_height > 300
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    assert [entry for entry in browser.get_log("browser") if entry["level"] == SEVERE] == []
+    assert browser.execute_script("return performance.getEntriesByType('resource').map(entry => entry.name)") == []
 
 
 def test_page_asks_the_network_for_nothing(browser: webdriver.Chrome, comparison: dict) -> None:

@@ -80,7 +80,7 @@ class TestCalibrate:
         asked = planted.with_name("asked").read_text().splitlines()
         assert len(asked) == 2
         assert "--memgraft_table=" not in asked[0]
-        assert f"--memgraft_table={table}" in asked[1]
+        assert f"--memgraft_table={table.with_name(f'.{table.name}.unverified')}" in asked[1]
         assert all("--benchmark_repetitions=9" in line and "interleaving=true" in line for line in asked)
 
     @pytest.mark.usefixtures("planted")
@@ -94,6 +94,16 @@ class TestCalibrate:
         assert text.endswith("mine.table")
         assert (memgraft.folder / "mine.table").is_file()
         assert not (memgraft.folder / ".cache").exists()
+
+    def test_an_older_table_stays_until_the_new_one_is_verified(self, memgraft: Memgraft, planted: Path) -> None:
+        old = memgraft.folder / "old.table"
+        old.write_text("old")
+        broken: dict[str, Any] = {"memset/resident/1": {}}
+        planted.write_text(json.dumps(plan(by_table=broken)))
+        done = memgraft("zero", "calibrate", "--output", "old.table")
+        assert done.code == 1
+        assert old.read_text() == "old"
+        assert [path.name for path in memgraft.folder.iterdir()] == ["old.table"]
 
     def test_what_loses_when_verified_is_put_back(self, memgraft: Memgraft, planted: Path) -> None:
         slower = {"non-temporal-64/streaming/1": {"64": 1, "2048": 4, "32768": 8, "1048576": 26}}
