@@ -19,7 +19,6 @@ namespace memgraft::zeroing {
 namespace {
 
 constexpr std::size_t largest_file = std::size_t{64} << 10;  // a thousand rows, each with a comment
-constexpr std::size_t page = 4096;
 
 std::span<const memgraft_zero_kernel> all_kernels() {
   std::size_t count = 0;
@@ -44,6 +43,8 @@ const memgraft_zero_kernel* memset_kernel() {
 //     streaming, 1 KiB                          9.0    avx512  9.1         4.3
 //     streaming, 4 KiB                          7.8    avx512  8.8        11.2
 //     streaming, 32 KiB                         9.2    avx512  8.5        19.9
+//     streaming-late, 4 KiB                     3.5    avx512  3.6         4.2
+//     streaming-late, 32 KiB                    4.0    avx512  3.7         4.3
 //     streaming-used, 32 KiB                    5.8    avx512  5.2         4.5
 //   no AVX-VNNI, 32 KiB L1D, 1 MiB L2 (Cascade Lake)
 //     resident, 32 KiB                        171      avx2   83           6.9
@@ -54,7 +55,7 @@ const memgraft_zero_kernel* memset_kernel() {
 // The second is experiments/records/2026-11-20-cascade-lake-2cpu; the first is not on record yet.
 // The other architectures have not been measured on their own hardware.
 #ifdef MEMGRAFT_ZEROING_X86_64
-constexpr std::size_t streaming_pays_from = page;  // both families; below it nothing beats memset by much
+constexpr std::size_t streaming_pays_from = 4096;  // both families; below it nothing beats memset by much
 
 const memgraft_zero_kernel* default_for(std::size_t mode, std::size_t bytes) {
   const memgraft_zero_kernel* ordinary = memgraft_zero_chosen(MEMGRAFT_ZERO_ORDINARY);
