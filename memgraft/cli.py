@@ -251,7 +251,7 @@ def calibrate(
     ] = None,
     plots: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help=f"Write the pictures as one page: a .html file, or {PLOTS} in a folder."),
+        typer.Option(metavar="PATH", help=f"Write the pictures as one page: a .html file, or {PLOTS} in a folder."),
     ] = None,
     json: Json = False,
 ) -> None:
