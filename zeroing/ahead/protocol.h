@@ -53,7 +53,8 @@ constexpr Value value_of(Generation generation, Block block) {
 constexpr Generation generation_of(Value value) { return value >> generation_shift; }
 constexpr Phase phase_of(Value value) { return static_cast<Phase>(value & 3U); }
 constexpr Block block_of(Value value) { return static_cast<Block>(value & 3U); }
-/// Of an earlier generation. One of a later generation is somebody's: only a helper that slept since sees that.
+/// Of an earlier generation. One of a later generation is somebody's: only a helper that slept since sees
+/// that.
 constexpr bool is_dirty(Value block, Generation generation) { return generation_of(block) < generation; }
 
 /// How a block that the helper tried ended.
