@@ -54,14 +54,7 @@ class Word {
   }
   bool compare_exchange_strong(Value& expected, Value value, std::memory_order success,
                                std::memory_order failure) {
-    const bool exchanged =
-        word_.compare_exchange_strong(expected, value, model_order(success), $, rl::mo_relaxed, $);
-    // Relacy knows C++11, where a failure's order was at most the success's. The fence makes the load what it
-    // says.
-    if (!exchanged && failure == std::memory_order_acquire) {
-      rl::atomic_thread_fence(rl::mo_acquire, $);
-    }
-    return exchanged;
+    return word_.compare_exchange_strong(expected, value, model_order(success), $, model_order(failure), $);
   }
 
  private:
@@ -299,33 +292,49 @@ struct Collections : Nursery<Collections<stealing>, stealing, 3> {
   }
 };
 
-constexpr unsigned every_schedule = 0;
-
-/// Whether the checker finds no fault. `preemptions`: in every schedule with so many, or simply every
-/// schedule.
-template <class Scenario>
-bool sound(const char* name, unsigned preemptions) {
-  rl::test_params parameters;
-  // Not into strings: Relacy replaces the allocator of the whole program while it runs.
+/// Whether the checker finds no fault; prints the execution that has one.
+template <class Scenario, class Scheduler>
+bool sound(const std::string& name, unsigned preemptions) {
+  // Not into a string: Relacy replaces the allocator of the whole program while it runs.
   std::ostream nowhere(nullptr);
-  parameters.progress_stream = &nowhere;
-  parameters.search_type = preemptions == every_schedule ? rl::sched_full : rl::sched_bound;
+  rl::ostringstream state;
+  rl::test_params parameters;
   parameters.context_bound = preemptions;
-  const bool found_none = rl::simulate<Scenario>(parameters);
+  parameters.progress_stream = &nowhere;
+  const bool found_none =
+      rl::run_test<Scenario, Scheduler>(parameters, state, false) == rl::test_result_success;
   std::cout << name << ": " << parameters.stop_iteration << " executions, "
             << (found_none ? "no fault" : rl::test_result_str(parameters.test_result)) << std::endl;
+  if (!found_none) {
+    parameters.initial_state = state.str();
+    parameters.final_state = state.str();
+    parameters.collect_history = true;
+    rl::run_test<Scenario, Scheduler>(parameters, state, true);
+  }
   return found_none;
 }
 
+template <class Scenario>
+bool sound_in_every_schedule(const std::string& name) {
+  return sound<Scenario, rl::full_search_scheduler<Scenario::params::thread_count>>(name + ", every schedule",
+                                                                                    0);
+}
+
+template <class Scenario>
+bool sound_with(unsigned preemptions, const std::string& name) {
+  return sound<Scenario, rl::context_bound_scheduler<Scenario::params::thread_count>>(
+      name + ", up to " + std::to_string(preemptions) + " preemptions", preemptions);
+}
+
 bool all_sound(unsigned preemptions) {
-  return sound<Stopping<true>>("stopping, stealing, every schedule", every_schedule) &&
-         sound<Stopping<false>>("stopping, waiting, every schedule", every_schedule) &&
-         sound<Closing<true>>("closing, stealing", preemptions + 2) &&
-         sound<Closing<false>>("closing, waiting, every schedule", every_schedule) &&
-         sound<Neighbours<true>>("neighbours, stealing", preemptions + 1) &&
-         sound<Neighbours<false>>("neighbours, waiting", preemptions + 1) &&
-         sound<Collections<true>>("collections, stealing", preemptions) &&
-         sound<Collections<false>>("collections, waiting", preemptions);
+  return sound_in_every_schedule<Stopping<true>>("stopping, stealing") &&
+         sound_in_every_schedule<Stopping<false>>("stopping, waiting") &&
+         sound_with<Closing<true>>(preemptions + 2, "closing, stealing") &&
+         sound_with<Closing<false>>(preemptions + 2, "closing, waiting") &&
+         sound_with<Neighbours<true>>(preemptions + 1, "neighbours, stealing") &&
+         sound_with<Neighbours<false>>(preemptions + 1, "neighbours, waiting") &&
+         sound_with<Collections<true>>(preemptions, "collections, stealing") &&
+         sound_with<Collections<false>>(preemptions, "collections, waiting");
 }
 
 }  // namespace
