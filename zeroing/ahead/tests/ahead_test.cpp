@@ -198,6 +198,20 @@ TEST_P(Ahead, TheHelperIsNamedAndTakesNoSignals) {
   EXPECT_EQ(sigismember(&here, SIGTERM), 0) << "the caller's mask is as before";
 }
 
+/// Run once more with that setting by CMakeLists.txt: everything works, by waiting.
+TEST(AheadWithoutSequences, TheReasonIsNamed) {
+  const char* const tunables = std::getenv("GLIBC_TUNABLES");
+  if (tunables == nullptr || std::string(tunables).find("glibc.pthread.rseq=0") == std::string::npos) {
+    GTEST_SKIP()
+        << "SKIPPED: needs GLIBC_TUNABLES=glibc.pthread.rseq=0, with which zeroing.ahead.without_rseq runs";
+  }
+  ZeroingAhead ahead(settings(true, block));
+  std::string reason;
+  ASSERT_TRUE(ahead.start(reason)) << reason;
+  EXPECT_FALSE(ahead.can_steal(reason));
+  EXPECT_FALSE(reason.empty());
+}
+
 TEST(AheadWithoutHelper, AllocatingThreadsZeroForThemselves) {
   const Nursery nursery(mib);
   nursery.soil();

@@ -97,8 +97,8 @@ class Freezer {
   pid_t tracer_ = 0;
 };
 
-constexpr std::size_t nursery_bytes = 8 * mib;
-constexpr std::size_t block_bytes = 4 * mib;  // large, so that the helper is stopped within one
+constexpr std::size_t nursery_bytes = 4 * mib;
+constexpr std::size_t block_bytes = 2 * mib;  // large, so that the helper is stopped within one
 
 class Frozen : public ::testing::Test {
  protected:
@@ -140,7 +140,7 @@ class Frozen : public ::testing::Test {
 
 TEST_F(Frozen, InABlockThatIsTaken) {
   Random random(3);
-  constexpr std::uint64_t enough = 10;
+  constexpr std::uint64_t enough = 5;
   for (int round = 0; round < 2000 && ahead.counts().steals < enough; ++round) {
     open_and_freeze(random);
     const std::span<std::byte> all = nursery.memory();
@@ -165,7 +165,7 @@ TEST_F(Frozen, InABlockThatIsTaken) {
 /// Over several collections: it must not take a later one's words for those it knew.
 TEST_F(Frozen, InABlockWhileCollectionsGoBy) {
   Random random(4);
-  constexpr std::uint64_t enough = 10;
+  constexpr std::uint64_t enough = 5;
   for (int round = 0; round < 2000 && ahead.counts().closes_in_block < enough; ++round) {
     open_and_freeze(random);
     ahead.close();

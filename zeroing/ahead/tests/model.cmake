@@ -55,7 +55,8 @@ endfunction()
 
 model(sound ${CMAKE_CURRENT_SOURCE_DIR}/.. sound -O1)
 
-# A sequence that does not check one of its words, or that the kernel does not begin anew.
+# A sequence that does not check one of its words, or that the kernel does not begin anew; no membarrier(2).
+forgetting(expel)
 forgetting(work)
 forgetting(block)
 forgetting(restart)

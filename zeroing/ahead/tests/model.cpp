@@ -120,7 +120,7 @@ class ModelMachine {
   void drain() {}
 
   bool expel() {
-    if constexpr (stealing) {
+    if (stealing && forgotten != "expel") {
       kernel_.lock($);
       ++expulsions_;
       kernel_.unlock($);
