@@ -6,10 +6,8 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdint>
 #include <cstdlib>
 #include <fstream>
-#include <numeric>
 #include <vector>
 
 #include "nursery.h"
@@ -94,9 +92,9 @@ TEST_P(Ahead, PartsOfOneBlock) {
     nursery.soil();
     ahead.open(nursery.memory());
     ahead.take(nursery.memory().data() + 5 * block, cut);
-    std::fill_n(nursery.memory().data() + 5 * block, cut, std::byte{1});
+    fill(nursery.memory().subspan(5 * block, cut), std::byte{1});
     ahead.take(nursery.memory().data() + 5 * block + cut, block - cut);
-    std::fill_n(nursery.memory().data() + 5 * block + cut, block - cut, std::byte{2});
+    fill(nursery.memory().subspan(5 * block + cut, block - cut), std::byte{2});
     ahead.close();
     const auto whole = nursery.memory().subspan(5 * block, block);
     ASSERT_TRUE(holds(whole.first(cut), std::byte{1}));
@@ -112,7 +110,7 @@ TEST_P(Ahead, ExcludedMemoryIsLeftAlone) {
     const auto excluded =
         nursery.memory().subspan(static_cast<std::size_t>(round) * 3 * block + 77, 2 * block);
     ahead.exclude(excluded.data(), excluded.size());
-    std::ranges::fill(excluded, std::byte{7});
+    fill(excluded, std::byte{7});
     // Everything else is zeroed or skipped; then nothing more happens.
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     ahead.close();

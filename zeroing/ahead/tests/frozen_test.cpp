@@ -150,7 +150,7 @@ TEST_F(Frozen, InABlockThatIsTaken) {
     const std::span<std::byte> all = nursery.memory();
     ahead.take(all.data(), all.size());
     ASSERT_TRUE(holds(all, std::byte{0}));
-    std::ranges::fill(all, std::byte{5});
+    fill(all, std::byte{5});
     if (random.below(2) == 0) {
       ASSERT_EQ(freezer->thaw(), 0);  // now: its block is another's, but the region is still open
       std::this_thread::sleep_for(std::chrono::microseconds(200));
@@ -181,7 +181,7 @@ TEST_F(Frozen, InABlockWhileCollectionsGoBy) {
       ASSERT_TRUE(holds(all.first(block_bytes / 2), std::byte{0}));
       ahead.close();
     }
-    std::ranges::fill(all, std::byte{6});
+    fill(all, std::byte{6});
     thaw_and_pass(other.memory());
     ASSERT_TRUE(holds(all, std::byte{6})) << "in round " << round;
   }

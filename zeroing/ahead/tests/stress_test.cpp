@@ -70,7 +70,7 @@ struct Allocator {
         ground.ahead.take(piece.memory.data(), piece.memory.size());
         note(piece, std::byte{0}, "not zero when taken");
       }
-      std::ranges::fill(piece.memory, piece.mark);
+      fill(piece.memory, piece.mark);
       pieces.push_back(piece);
     }
   }
