@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -243,7 +242,8 @@ def test_a_crash_in_mid_zeroing_is_an_ordinary_crash(
     options = ["-XX:+UseParallelGC", *crash, *agent_options(tmp_path, f"zeroing={strategy}")]
     program = allocating([distribution_jdk.java], options, programs)
     output, _ = program.process.communicate("crash\n", timeout=60)
-    assert program.process.returncode == -signal.SIGABRT
+    # Without a core dump HotSpot ends with 1 (os::abort).
+    assert program.process.returncode == 1
     assert "every node" not in output
     assert "SIGSEGV" in log.read_text()
 
