@@ -13,15 +13,18 @@ from collections.abc import Callable
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, get_type_hints
 
 import typer
 
 from memgraft import __version__, grafts, screen
-from memgraft.design import MIN_PAIRS, Pairing
+from memgraft.design import Pairing
 from memgraft.errors import MemgraftError, WrongUsageError, writing_to
 from memgraft.launch import Via
 from memgraft.metrics import MetricName
+
+if TYPE_CHECKING:
+    from memgraft.compare import Settings
 
 TRACEBACK_VARIABLE = "MEMGRAFT_TRACEBACK"
 
@@ -53,21 +56,29 @@ ViaOption = Annotated[
 
 
 def graft_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command one option per graft of the table, and hands it the choices made as `selection`."""
+    """Gives a command one option per graft and parameter of the table, and hands it what was chosen as `selection`."""
 
     @functools.wraps(function)
     def command(**arguments: Any) -> None:
         chosen = {graft.name: arguments.pop(graft.name) for graft in grafts.GRAFTS}
+        values = {p.name: arguments.pop(p.name) for graft in grafts.GRAFTS for p in graft.parameters}
         selection = {name: choice.value for name, choice in chosen.items() if choice is not None}
         if not selection:
             raise WrongUsageError(f"no graft given: expected at least one of {grafts.usage()}")
-        function(selection=selection, **arguments)
+        given = {name: value for name, value in values.items() if value is not None}
+        function(selection=grafts.with_parameters(selection, given, arguments.get(grafts.AGAINST)), **arguments)
 
     def option(graft: grafts.Graft) -> inspect.Parameter:
-        choices = StrEnum(graft.name, {choice.name: choice.name for choice in graft.choices})  # type: ignore[misc]
-        explained = "; ".join(f"{choice.name}: {choice.help}" for choice in graft.choices)
+        choices = StrEnum(graft.name, {choice.name: choice.name for choice in graft.offered})  # type: ignore[misc]
+        explained = "; ".join(f"{choice.name}: {choice.help}" for choice in graft.offered)
         annotation = Annotated[choices | None, typer.Option(graft.option, help=f"{graft.help} {explained}.")]
         return inspect.Parameter(graft.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+    def number(parameter: grafts.Parameter) -> inspect.Parameter:
+        annotation = Annotated[
+            int | None, typer.Option(parameter.option, metavar=parameter.metavar, help=parameter.help)
+        ]
+        return inspect.Parameter(parameter.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
     hints = get_type_hints(function, include_extras=True)
     own = [
@@ -75,7 +86,8 @@ def graft_options(function: Callable[..., None]) -> Callable[..., None]:
         for name, parameter in inspect.signature(function).parameters.items()
         if name != "selection"
     ]
-    parameters = [*(option(graft) for graft in grafts.GRAFTS), *own]
+    numbers = [number(parameter) for graft in grafts.GRAFTS for parameter in graft.parameters]
+    parameters = [*(option(graft) for graft in grafts.GRAFTS), *numbers, *own]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return command
@@ -145,21 +157,43 @@ def run(
         raise error
 
 
+WarmupIterations = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", min=0, help="Iterations of each launch not to count; default: the first half, rounded up."
+    ),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="A new folder for report, results and logs; default: one in memgraft-out/."),
+]
+
+
 @app.command(context_settings=TAKES_COMMAND)
 @graft_options
 def compare(
     selection: grafts.Selection,
     command: Command = None,
-    launches: Annotated[int, typer.Option(metavar="N", help="How many pairs of launches, at least 6.")] = 10,
-    warmup_launches: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Grafted launches before the first pair, not counted.")
-    ] = 1,
-    warmup_iterations: Annotated[
-        int | None,
+    against: Annotated[
+        str | None,
         typer.Option(
-            metavar="N", min=0, help="Iterations of each launch not to count; default: the first half, rounded up."
+            metavar="STRATEGY",
+            help="What the other side takes, instead of the stock; with --pairing epochs bulk unless named.",
         ),
     ] = None,
+    launches: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="How many pairs of launches, at least 6; default 10. With epochs: launches; default 1."
+        ),
+    ] = None,
+    warmup_launches: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=0, help="Grafted launches before the first pair, not counted; default 1, with epochs 0."
+        ),
+    ] = None,
+    warmup_iterations: WarmupIterations = None,
     metric: Annotated[
         MetricName,
         typer.Option(
@@ -169,39 +203,32 @@ def compare(
     ] = MetricName.AUTO,
     pairing: Annotated[
         Pairing,
-        typer.Option(help="alternate: one after the other. concurrent: both at once, each on half of the CPUs."),
+        typer.Option(
+            help="alternate: one after the other. concurrent: both at once, each on half of the CPUs. epochs: both in "
+            "one JVM, switched at its collections."
+        ),
     ] = Pairing.ALTERNATE,
     via: ViaOption = Via.AUTO,
-    output: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="A new folder for report, results and logs; default: one in memgraft-out/."),
-    ] = None,
+    output: Output = None,
     json: Json = False,
 ) -> None:
     """Measure a program stock against grafted: launches in pairs, a verdict with its interval, and an HTML report.
 
     --zeroing hot-path compares the stock with itself: a calibration of this machine.
     """
-    if launches < MIN_PAIRS:
-        raise WrongUsageError(
-            f"--launches {launches}: expected at least {MIN_PAIRS}, the smallest number of pairs whose exact 95 % "
-            "interval of the median is finite"
-        )
     from memgraft import compare as work
 
     started = datetime.now().astimezone()
-    settings = work.Settings(
-        command=command or [],
-        selection=selection,
-        via=via,
-        pairs=launches,
-        warmup_launches=warmup_launches,
-        warmup_iterations=warmup_iterations,
-        metric=metric,
-        pairing=pairing,
-        output=output or work.default_output(started),
-    )
-    comparison = work.Comparison(settings)
+    asked = work.Asked(against, launches, warmup_launches, warmup_iterations, metric, pairing)
+    settings = work.settle(command or [], selection, via, asked, output or work.default_output(started))
+    _measure(settings, started, json)
+
+
+def _measure(settings: "Settings", started: datetime, json: bool) -> None:
+    """Runs a comparison's launches and reports what they say."""
+    from memgraft.compare import Comparison
+
+    comparison = Comparison(settings)
     # After what can be wrong at once, and before the long work, which must not end at a package that is missing.
     from memgraft.report import write
 

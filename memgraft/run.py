@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from memgraft.errors import (
 from memgraft.formats import JvmSummary, read_summaries
 from memgraft.grafts import Selection, describe, joining
 from memgraft.screen import Screen, table
-from memgraft.words import bytes_of, count_of, percent, seconds_of
+from memgraft.words import bytes_of, count_of, decisions, percent, seconds_of
 
 SCHEMA = 1
 SUMMARY_BYTES = 4096
@@ -184,7 +184,8 @@ def show(finished: Finished, screen: Screen) -> None:
     )
     done = [jvm for jvm in finished.jvms if jvm.state == "ended"]
     if len(done) == 1:
-        screen.print(f"memgraft: {_in_words(done[0])}", soft_wrap=True)
+        for line in (_in_words(done[0]), *_details(done[0])):
+            screen.print(f"memgraft: {line}", soft_wrap=True)
     elif done:
         screen.print(_table(done))
     if not joining(finished.selection):
@@ -201,6 +202,33 @@ def _in_words(jvm: JvmSummary) -> str:
     if zeroing.gigabytes_per_second is not None and jvm.direct_cost is not None:
         text += f" at {zeroing.gigabytes_per_second:.1f} GB/s; direct cost {percent(jvm.direct_cost)} of CPU time"
     return text
+
+
+def _details(jvm: JvmSummary) -> Iterator[str]:
+    """What a strategy has to say beyond the common figures, a line each."""
+    zeroing = jvm.grafts.zeroing
+    if zeroing is None:
+        return
+    if zeroing.windows:
+        waste = bytes_of(zeroing.window_waste_bytes or 0)
+        yield f"{count_of(zeroing.windows, 'window')}, {waste} at their ends not used"
+    helper = zeroing.helper
+    if helper is not None and not helper.started:
+        yield f"the helper thread did not start: {helper.reason or 'no reason given'}"
+    elif helper is not None:
+        share = (zeroing.by.helper.bytes if zeroing.by and zeroing.by.helper else 0) / max(zeroing.bytes, 1)
+        yield (
+            f"the helper thread zeroed {percent(share)}; {count_of(helper.waits, 'wait')} for it "
+            f"({seconds_of(helper.wait_seconds)}), {count_of(helper.steals, 'block')} taken from it"
+        )
+    if zeroing.decisions:
+        yield f"adaptive chose {decisions(zeroing.decisions)}"
+    available = [f"{c.value:,} {c.name.replace('_', ' ')}" for c in jvm.counters if c.available]
+    if available:
+        yield f"hardware counters: {', '.join(available)}"
+    for reason in dict.fromkeys(c.reason for c in jvm.counters if not c.available):
+        names = ", ".join(c.name.replace("_", " ") for c in jvm.counters if not c.available and c.reason == reason)
+        yield f"no hardware counters of {names}: {reason}"
 
 
 def _table(jvms: Sequence[JvmSummary]) -> Any:
