@@ -134,11 +134,16 @@ def check_epochs(settings: Settings) -> None:
                     "its own zeroing when the JVM starts, so only whole launches can be compared with it; use "
                     "--pairing alternate or concurrent, or another strategy"
                 )
-            if choice.decides and option:
+            if choice.decides:
                 raise WrongUsageError(
-                    f"--pairing epochs --against {choice.name}: a strategy that decides for itself cannot be the one "
-                    "that is switched to; name it with --zeroing and another one with --against"
+                    f"--pairing epochs cannot switch to {typed}{choice.name}: it chooses for itself after each "
+                    "collection; use --pairing alternate or concurrent, or another strategy"
                 )
+    if settings.calibration:
+        raise WrongUsageError(
+            f"--pairing epochs: both sides are {grafts.label(settings.baseline)}; expected two strategies to switch "
+            "between: name the other one with --against"
+        )
 
 
 class Comparison(Launches):

@@ -23,7 +23,7 @@ class Choice:
     switches: bool = True
     """Whether it can be switched on and off while the JVM runs, and so be a side of `--pairing epochs`."""
     decides: bool = False
-    """Whether it chooses among the others by itself, and so is nothing to set another one against within one JVM."""
+    """Whether it chooses among the others by itself after each collection, and so cannot be a side of epochs."""
 
 
 @dataclass(frozen=True)

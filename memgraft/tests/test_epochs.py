@@ -144,7 +144,9 @@ class TestPlanted:
 class TestReport:
     def test_the_sentence(self) -> None:
         outcome = synthetic.switched_outcome(0.9)
-        assert facts.verdict(outcome).startswith("With windows zeroing fake used 9.5 % less CPU time of its threads per GB")
+        assert facts.verdict(outcome).startswith(
+            "With windows zeroing fake used 9.5 % less CPU time of its threads per GB"
+        )
         assert facts.verdict(outcome).endswith("over 300 epochs of 1 launch.")
 
     def test_one_launch_is_said_to_be_one(self) -> None:
