@@ -4,16 +4,13 @@ Heavy imports (scipy, bokeh) wait until a command needs them, so that help and c
 """
 
 import contextlib
-import functools
-import inspect
 import os
 import sys
 import traceback
-from collections.abc import Callable
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, get_type_hints
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -22,6 +19,7 @@ from memgraft.design import Pairing
 from memgraft.errors import MemgraftError, WrongUsageError, writing_to
 from memgraft.launch import Via
 from memgraft.metrics import MetricName
+from memgraft.options import graft_options
 
 if TYPE_CHECKING:
     from memgraft.compare import Settings
@@ -55,42 +53,11 @@ ViaOption = Annotated[
 ]
 
 
-def graft_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command one option per graft and parameter of the table, and hands it what was chosen as `selection`."""
+class BoundPairing(StrEnum):
+    """Whole launches only: the stock cannot be switched to."""
 
-    @functools.wraps(function)
-    def command(**arguments: Any) -> None:
-        chosen = {graft.name: arguments.pop(graft.name) for graft in grafts.GRAFTS}
-        values = {p.name: arguments.pop(p.name) for graft in grafts.GRAFTS for p in graft.parameters}
-        selection = {name: choice.value for name, choice in chosen.items() if choice is not None}
-        if not selection:
-            raise WrongUsageError(f"no graft given: expected at least one of {grafts.usage()}")
-        given = {name: value for name, value in values.items() if value is not None}
-        function(selection=grafts.with_parameters(selection, given, arguments.get(grafts.AGAINST)), **arguments)
-
-    def option(graft: grafts.Graft) -> inspect.Parameter:
-        choices = StrEnum(graft.name, {choice.name: choice.name for choice in graft.offered})  # type: ignore[misc]
-        explained = "; ".join(f"{choice.name}: {choice.help}" for choice in graft.offered)
-        annotation = Annotated[choices | None, typer.Option(graft.option, help=f"{graft.help} {explained}.")]
-        return inspect.Parameter(graft.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-
-    def number(parameter: grafts.Parameter) -> inspect.Parameter:
-        annotation = Annotated[
-            int | None, typer.Option(parameter.option, metavar=parameter.metavar, help=parameter.help)
-        ]
-        return inspect.Parameter(parameter.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-
-    hints = get_type_hints(function, include_extras=True)
-    own = [
-        parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
-        for name, parameter in inspect.signature(function).parameters.items()
-        if name != "selection"
-    ]
-    numbers = [number(parameter) for graft in grafts.GRAFTS for parameter in graft.parameters]
-    parameters = [*(option(graft) for graft in grafts.GRAFTS), *numbers, *own]
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return command
+    ALTERNATE = Pairing.ALTERNATE
+    CONCURRENT = Pairing.CONCURRENT
 
 
 def _version(asked: bool) -> None:
@@ -131,6 +98,12 @@ def run(
     selection: grafts.Selection,
     command: Command = None,
     via: ViaOption = Via.AUTO,
+    profile: Annotated[
+        bool,
+        typer.Option(
+            "--profile/--no-profile", help="Whether adaptive heeds what was measured of this program and may not join."
+        ),
+    ] = True,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the JSON to this file as well.")] = None,
     json: Json = False,
 ) -> None:
@@ -143,7 +116,9 @@ def run(
 
     if output is not None and not output.parent.is_dir():
         raise WrongUsageError(f"--output {output}: the folder {output.parent} does not exist; make it first")
-    finished = work.run(command or [], selection, via, stdout=work.to_standard_error() if json else None)
+    finished = work.run(
+        command or [], selection, via, stdout=work.to_standard_error() if json else None, profile=profile
+    )
     error = finished.error()
     if finished.grafted:
         report = finished.as_json()
@@ -226,9 +201,9 @@ def compare(
 
 def _measure(settings: "Settings", started: datetime, json: bool) -> None:
     """Runs a comparison's launches and reports what they say."""
-    from memgraft.compare import Comparison
+    from memgraft import compare as work
 
-    comparison = Comparison(settings)
+    comparison = work.Comparison(settings)
     # After what can be wrong at once, and before the long work, which must not end at a package that is missing.
     from memgraft.report import write
 
@@ -237,8 +212,38 @@ def _measure(settings: "Settings", started: datetime, json: bool) -> None:
         comparison.run(lambda now, done, _: bar.update(task, completed=done, description=now.name))
     with writing_to(comparison.output):
         result = write(comparison, started, screen.err() if json else screen.out(), brief=json)
+    work.keep(comparison, result)
     if json:
         screen.print_json(result)
+
+
+@zero_app.command(context_settings=TAKES_COMMAND)
+def bound(
+    command: Command = None,
+    launches: Annotated[int, typer.Option(metavar="N", help="How many pairs of launches, at least 6.")] = 10,
+    warmup_launches: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Launches before the first pair, not counted.")
+    ] = 1,
+    warmup_iterations: WarmupIterations = None,
+    pairing: Annotated[
+        BoundPairing,
+        typer.Option(help="alternate: one after the other. concurrent: both at once, each on half of the CPUs."),
+    ] = BoundPairing.ALTERNATE,
+    via: ViaOption = Via.AUTO,
+    output: Output = None,
+    json: Json = False,
+) -> None:
+    """How much a program would gain if zeroing cost nothing: no strategy can gain more.
+
+    The stock against a JVM whose free nursery is zeroed within each collection's pause, that time not counted. Needs
+    the Parallel or Serial collector.
+    """
+    from memgraft import compare as work
+
+    started = datetime.now().astimezone()
+    asked = work.Asked(None, launches, warmup_launches, warmup_iterations, MetricName.AUTO, Pairing(pairing))
+    folder = output or work.default_output(started, "bound")
+    _measure(work.settle(command or [], {"zeroing": "pause"}, via, asked, folder, bound=True), started, json)
 
 
 @zero_app.command()

@@ -1,12 +1,13 @@
 """`memgraft compare`: what the command line asked for, made a plan of launches; outcome.py says what came of them."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
-from memgraft import grafts, iterations, launch
+from memgraft import grafts, iterations, launch, profiles
 from memgraft.design import MIN_PAIRS, SWITCHED, Pairing, Side, plan
 from memgraft.epochs import require_epochs, series_of
 from memgraft.errors import WrongUsageError
@@ -112,8 +113,15 @@ def settle(
     )
 
 
-def default_output(now: datetime) -> Path:
-    return Path("memgraft-out") / f"compare-{now:%Y%m%d-%H%M%S}"
+def default_output(now: datetime, what: str = "compare") -> Path:
+    return Path("memgraft-out") / f"{what}-{now:%Y%m%d-%H%M%S}"
+
+
+def keep(comparison: "Comparison", result: Mapping[str, Any]) -> None:
+    """Puts what a comparison with the stock found into the program's profile."""
+    settings = comparison.settings
+    if settings.stock and not settings.calibration and settings.pairing is not Pairing.EPOCHS:
+        profiles.record(settings.command, comparison.program, os.environ, result)
 
 
 def selections(settings: Settings) -> dict[str, Selection]:

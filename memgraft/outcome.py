@@ -13,7 +13,7 @@ from memgraft.errors import WrongUsageError
 from memgraft.formats import Jvm
 from memgraft.grafts import choices
 from memgraft.launches import Launch
-from memgraft.metrics import AUTO, BOUND, EPOCH, METRICS, OUTSIDE_PAUSES, Metric, MetricName, named
+from memgraft.metrics import AUTO, BOUND, EPOCH, METRICS, Metric, MetricName, named
 from memgraft.run import joined_as_json
 from memgraft.statistics import Interval
 from memgraft.zeroing_figures import ZeroingFigures, zeroing_figures
@@ -163,7 +163,7 @@ class Outcome:
         )
         return {
             "schema": SCHEMA,
-            "kind": "comparison",
+            "kind": "bound" if settings.bound else "comparison",
             "memgraft": __version__,
             "started": self.started,
             "command": list(settings.command),
@@ -229,7 +229,8 @@ def _of_epochs(switched: epochs.Switched) -> Measured:
 
 def _measured(settings: Settings, counted: Sequence[Launch]) -> dict[str, Measured]:
     measured = {}
-    for metric in (*METRICS, OUTSIDE_PAUSES) if settings.bound else METRICS:
+    # Of the bound only what leaves the zeroing within pauses out.
+    for metric in map(named, BOUND) if settings.bound else METRICS:
         baseline, grafted = (_seconds(metric, settings, counted, side) for side in (Side.BASELINE, Side.GRAFTED))
         if baseline is not None and grafted is not None:
             measured[metric.name] = Measured.of(metric, baseline, grafted)

@@ -11,7 +11,7 @@ from typing import Any
 
 import psutil
 
-from memgraft import __version__, launch, native
+from memgraft import __version__, launch, native, profiles
 from memgraft.errors import (
     CannotTakeError,
     InterruptedRunError,
@@ -21,7 +21,7 @@ from memgraft.errors import (
     writing_to,
 )
 from memgraft.formats import JvmSummary, read_summaries
-from memgraft.grafts import Selection, describe, joining
+from memgraft.grafts import Selection, choices, describe, joining, stock_of
 from memgraft.screen import Screen, table
 from memgraft.words import bytes_of, count_of, decisions, percent, seconds_of
 
@@ -40,6 +40,8 @@ class Finished:
     ended: launch.Ended
     jvms: list[JvmSummary]
     interrupted: bool
+    kept: profiles.Kept | None = None
+    """Why nothing joined, though adaptive zeroing was asked for."""
 
     @property
     def grafted(self) -> bool:
@@ -72,6 +74,7 @@ class Finished:
             "memgraft": __version__,
             "command": list(self.command),
             "grafts": dict(self.selection),
+            "profile": self.kept.as_json() if self.kept else None,
             "joined": joined_as_json(self.joined),
             "exit_code": self.ended.exit_code,
             "wall_seconds": self.ended.wall_seconds,
@@ -84,9 +87,22 @@ class Finished:
         }
 
 
-def run(command: Sequence[str], selection: Selection, via: launch.Via, stdout: launch.File = None) -> Finished:
-    """Runs the command with the grafts; its input, output and errors are left alone unless `stdout` is given."""
+def run(
+    command: Sequence[str],
+    asked: Selection,
+    via: launch.Via,
+    stdout: launch.File = None,
+    *,
+    profile: bool = True,
+) -> Finished:
+    """Runs the command with the grafts; its input, output and errors are left alone unless `stdout` is given.
+
+    With `profile` a strategy that decides for itself leaves the stock alone where the program's profile says so.
+    """
     program = launch.find_program(command)
+    decides = any(choice.decides for choice in choices(asked).values())
+    kept = profiles.kept(command, program, os.environ) if profile and decides else None
+    selection = stock_of(asked) if kept else asked
     # Before anything is started: a missing agent must not show after the program has done its work.
     agent = native.find(native.HOTSPOT_AGENT) if joining(selection) else None
     scratch = Path(tempfile.mkdtemp(prefix="memgraft-"))
@@ -103,7 +119,7 @@ def run(command: Sequence[str], selection: Selection, via: launch.Via, stdout: l
         jvms = read_summaries(scratch)
         if joined.variable and not jvms:
             require_space(scratch)
-        return Finished(command, selection, joined, ended, jvms, interrupted)
+        return Finished(command, selection, joined, ended, jvms, interrupted, kept)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -188,7 +204,13 @@ def show(finished: Finished, screen: Screen) -> None:
             screen.print(f"memgraft: {line}", soft_wrap=True)
     elif done:
         screen.print(_table(done))
-    if not joining(finished.selection):
+    if finished.kept:
+        screen.print(
+            f"memgraft: adaptive kept the stock's own hot path: {finished.kept.reason}; measured: "
+            f"{', '.join(map(str, finished.kept.measurements))}; --no-profile joins all the same",
+            soft_wrap=True,
+        )
+    elif not joining(finished.selection):
         screen.print("memgraft: the agent was not loaded: the stock does this by itself", soft_wrap=True)
     for warning in finished.warnings():
         screen.print(f"memgraft: warning: {warning}", soft_wrap=True)

@@ -7,13 +7,11 @@ from memgraft.design import SWITCHED, Side
 from memgraft.doctor import machine_lines
 from memgraft.grafts import describe
 from memgraft.outcome import Measured, Outcome
+from memgraft.profiles import WORTH
 from memgraft.statistics import Interval
 from memgraft.words import change, count_of, percent, seconds_with_interval
 
 Row = tuple[str, str]
-
-WORTH = 0.01
-"""A gain that is no longer worth a thought: what ten quiet pairs of launches can just tell from nothing."""
 
 
 def verdict(outcome: Outcome) -> str:
