@@ -53,6 +53,13 @@ ViaOption = Annotated[
 ]
 
 
+class PaperSize(StrEnum):
+    """The sizes of bin/workload."""
+
+    SMALL = "small"
+    DEFAULT = "default"
+
+
 class BoundPairing(StrEnum):
     """Whole launches only: the stock cannot be switched to."""
 
@@ -215,6 +222,51 @@ def _measure(settings: "Settings", started: datetime, json: bool) -> None:
     work.keep(comparison, result)
     if json:
         screen.print_json(result)
+
+
+@app.command()
+def paper(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME", help="Tables and figures; several share their launches.")
+    ] = None,
+    size: Annotated[PaperSize, typer.Option(help="How much work an iteration of a workload does.")] = PaperSize.DEFAULT,
+    launches: Annotated[
+        int, typer.Option(metavar="N", help="Launches of each workload and strategy, at least 6.")
+    ] = 10,
+    iterations: Annotated[
+        int, typer.Option(metavar="N", min=2, help="Iterations of each launch, the first half not counted.")
+    ] = 6,
+    workloads: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Which workloads; default: all of bin/workload.")
+    ] = None,
+    metric: Annotated[
+        MetricName, typer.Option(help="What figures of execution time show; auto: the thesis's, wall-clock time.")
+    ] = MetricName.AUTO,
+    kept: Annotated[
+        Path | None, typer.Option("--from", metavar="DIR", help="Use the launches of an earlier one; measure nothing.")
+    ] = None,
+    output: Output = None,
+    json: Json = False,
+) -> None:
+    """Tables and figures of the papers, measured on this machine beside the published values; without NAME: a list."""
+    from memgraft.paper import show, work
+
+    if not names:
+        entries = work.listed()
+        if json:
+            screen.print_json({"schema": 1, "kind": "papers", "papers": entries})
+        else:
+            show.list_all(entries, screen.out())
+        return
+    shown = MetricName.ITERATION_WALL if metric is MetricName.AUTO else metric
+    asked = work.Asked(size, launches, iterations, workloads, shown, kept, output)
+    made = work.make(names, asked)
+    for result in made:
+        definition, tables = result.pop("definition"), result.pop("tables")
+        if not json:
+            show.show(definition, tables, Path(result["page"]), screen.out())
+    if json:
+        screen.print_json({"schema": 1, "kind": "papers", "papers": made})
 
 
 @zero_app.command(context_settings=TAKES_COMMAND)

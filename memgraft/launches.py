@@ -77,11 +77,11 @@ Watcher = Callable[[Planned, int, int], None]
 """Told of every group before it starts: its first launch, how many launches have ended, how many there will be."""
 
 
-def prepare_output(folder: Path) -> Path:
+def prepare_output(folder: Path, parts: Sequence[str] = ("logs", "summaries")) -> Path:
     """Makes the folder, which must be new or empty: launches of two comparisons must never mix."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise WrongUsageError(f"--output {folder} exists and is not an empty folder: name one that does not exist yet")
-    for part in ("logs", "summaries"):
+    for part in ("", *parts):
         (folder / part).mkdir(parents=True, exist_ok=True)
     return folder.absolute()
 

@@ -6,6 +6,7 @@ dark: the page inverts the pictures where its reader prefers a dark page.
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 from bokeh.models import ColumnDataSource, FixedTicker, HoverTool, Range1d
@@ -36,10 +37,11 @@ FRAME_HEIGHT = 90
 """Pixels for axes and titles around the rows of a picture."""
 
 
-def _frame(height: int, x_label: str, y_label: str = "") -> figure:
+def frame(height: int, x_label: str, y_label: str = "", x_axis_type: Literal["auto", "log"] = "auto") -> figure:
     """An empty picture. No tool but hovering, so that a phone scrolls past it instead of panning in it."""
     made = figure(
         height=height,
+        x_axis_type=x_axis_type,
         sizing_mode="stretch_width",
         toolbar_location=None,
         tools="",
@@ -86,7 +88,7 @@ def distributions(outcome: Outcome) -> figure:
     """Every launch of both sides as a dot over a box of the quartiles, by the headline metric."""
     rows = {Side.GRAFTED: 0.0, Side.BASELINE: 1.0}
     one = "batch" if outcome.switched else "pair"
-    made = _frame(210, f"{outcome.headline.metric.noun}, seconds")
+    made = frame(210, f"{outcome.headline.metric.noun}, seconds")
     made.yaxis.ticker = FixedTicker(ticks=list(rows.values()))
     made.yaxis.major_label_overrides = {row: outcome.labels[side] for side, row in rows.items()}
     made.ygrid.grid_line_color = None
@@ -111,7 +113,7 @@ def ratios(outcome: Outcome) -> figure:
     baseline, grafted = outcome.labels.values()
     one = "batch" if outcome.switched else "pair"
     pairs = len(head.ratios)
-    made = _frame(FRAME_HEIGHT + ROW_HEIGHT * pairs, f"{head.metric.noun}, {grafted} / {baseline}", one)
+    made = frame(FRAME_HEIGHT + ROW_HEIGHT * pairs, f"{head.metric.noun}, {grafted} / {baseline}", one)
     made.yaxis.ticker = FixedTicker(ticks=[pair for pair in range(1, pairs + 1) if pairs <= ALL_TICKS or pair % 5 == 0])
     made.ygrid.grid_line_color = None
     # Annotations do not widen a range by themselves, and both 1 and the whole band must be in the picture.
@@ -131,7 +133,7 @@ def ratios(outcome: Outcome) -> figure:
 def in_order(outcome: Outcome) -> figure:
     """Every counted launch in the order in which it ran: drift, steps and odd launches show here."""
     head = outcome.headline.metric
-    made = _frame(240, "launch, in the order in which they ran", f"{head.noun.partition(' per ')[0]}, seconds")
+    made = frame(240, "launch, in the order in which they ran", f"{head.noun.partition(' per ')[0]}, seconds")
     warmup = outcome.settings.warmup_iterations
     for side in Side:
         mine = outcome.on(side)
@@ -150,7 +152,7 @@ def epoch_costs(outcome: Outcome) -> figure | None:
     """What every epoch cost, in order, JVM after JVM, with each one's warm-up shaded; None without epochs."""
     if outcome.switched is None:
         return None
-    made = _frame(260, "epoch", "CPU seconds per GB allocated")
+    made = frame(260, "epoch", "CPU seconds per GB allocated")
     points: dict[str, list[tuple[float, float]]] = {Side.BASELINE: [], Side.GRAFTED: []}
     start = 0
     for series in outcome.switched.series:
@@ -179,7 +181,7 @@ def iteration_times(outcome: Outcome) -> figure | None:
     if outcome.iterations is None:
         return None
     noun = metric.noun.partition(" per ")[0] if metric.time else "wall-clock time"
-    made = _frame(260, "iteration", f"{noun}, seconds")
+    made = frame(260, "iteration", f"{noun}, seconds")
     for side in Side:
         lines = [_series(done, workload, time) for done in outcome.on(side) for workload in _workloads(done)]
         lines = [line for line in lines if line[0]]

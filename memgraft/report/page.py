@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from bokeh.embed import components
 from bokeh.resources import Resources
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from memgraft import __version__, launch
@@ -29,14 +29,7 @@ def render(outcome: Outcome, warnings: Sequence[str]) -> str:
         "iterations": None if outcome.switched else figures.iteration_times(outcome),
     }
     script, places = components({name: picture for name, picture in pictures.items() if picture is not None})
-    environment = Environment(
-        loader=PackageLoader("memgraft.report", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("template.html.j2").render(
+    return template("template.html.j2").render(
         title=f"{outcome.program}: {describe(outcome.settings.selection)} against {_baseline(outcome)}",
         verdict=facts.verdict(outcome),
         kind=outcome.headline.verdict.replace(" ", "-"),
@@ -57,8 +50,25 @@ def render(outcome: Outcome, warnings: Sequence[str]) -> str:
         version=__version__,
         # Written by Bokeh, not by anything that was measured.
         pictures={name: Markup(place) for name, place in places.items()},  # noqa: S704
-        scripts=Markup(Resources(mode="inline", components=["bokeh"]).render() + script),  # noqa: S704
+        scripts=embedded(script),
     )
+
+
+def template(name: str) -> Template:
+    """A template of this folder; it escapes every value."""
+    environment = Environment(
+        loader=PackageLoader("memgraft.report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(name)
+
+
+def embedded(script: str) -> Markup:
+    """Bokeh itself and the pictures' own script, written by Bokeh and not by anything that was measured."""
+    return Markup(Resources(mode="inline", components=["bokeh"]).render() + script)  # noqa: S704
 
 
 def _baseline(outcome: Outcome) -> str:
