@@ -79,18 +79,19 @@ def _drifts(outcome: Outcome) -> Warnings:
     drift = outcome.noise.baseline_drift
     if (drift.low > 0 or drift.high < 0) and abs(drift.median) > DRIFT:
         direction = "slower" if drift.median > 0 else "faster"
-        what = f"the {'epochs' if outcome.switched else 'launches'} of the {outcome.labels[Side.BASELINE]} side"
+        things = "epochs" if outcome.switched else "launches"
         yield (
-            f"{what} became {percent(abs(drift.median))} {direction} from the first to the last (heat, "
-            "clock frequency, a filling disk): the order of the launches evens a steady trend out, but not a sudden "
-            "one; look at the launches in their order"
+            f"the {things} of the {outcome.labels[Side.BASELINE]} side became {percent(abs(drift.median))} {direction} "
+            "from the first to the last (heat, clock frequency, a filling disk, a JVM still warming up): their order "
+            f"evens a steady trend out, but not a sudden one; look at the {things} in their order"
         )
 
 
 def _varies(outcome: Outcome) -> Warnings:
     noise = outcome.noise
     worst = max(noise.baseline_variation, noise.grafted_variation)
-    if worst > VARIATION:
+    # What varies from batch to batch of epochs is the program; a ratio of neighbours does not see it.
+    if worst > VARIATION and not outcome.switched:
         side = outcome.labels[Side.BASELINE if worst == noise.baseline_variation else Side.GRAFTED]
         yield (
             f"launches of the {side} side vary by {percent(worst)} (standard deviation over mean): more --launches "
@@ -129,7 +130,7 @@ def _some_iterations(outcome: Outcome) -> Warnings:
             f"launches reported between {reported.fewest} and {reported.most} iterations: a longer launch is warmer; "
             "let the program run a fixed number of iterations rather than a fixed time"
         )
-    elif MetricName.ITERATION_CPU not in outcome.measured:
+    elif MetricName.ITERATION_CPU not in outcome.measured and not outcome.settings.bound:
         yield (
             "the iterations come without CPU times, or there is only one: print at least two with `cpu_seconds` "
             "(docs/comparing.md) to compare them without start and warm-up"

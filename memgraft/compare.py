@@ -54,6 +54,8 @@ class Settings:
     @property
     def labels(self) -> dict[str, str]:
         """What the sides are called: the stock and grafted, or the two strategies where both are grafts."""
+        if self.bound:
+            return {Side.BASELINE: "stock", Side.GRAFTED: "zeroing free"}
         if self.stock:
             return {Side.BASELINE: "stock", Side.GRAFTED: "grafted"}
         if self.calibration:
