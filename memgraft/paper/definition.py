@@ -50,6 +50,9 @@ class KernelPart(Strict):
     kernels: list[str]
     """Names of `memgraft zero bench`; `all`; `chosen-ordinary` and `chosen-non-temporal` for this CPU's."""
     relative_to: str
+    """A kernel with as many threads, or `one-thread`: the same kernel with one, against all threads together."""
+    threads: Literal["one", "all"] = "one"
+    """All: as many as the benchmark started at most."""
     least_bytes: int
     most_bytes: int
 

@@ -101,7 +101,7 @@ def _per_row(table: Table) -> figure:
     else:
         low = 0.0
     margin = (high - low) * 0.05 or 1.0
-    made.x_range = Range1d(start=low - margin if low else 0.0, end=high + margin)
+    made.x_range = Range1d(start=low - margin, end=high + margin)
     return made
 
 

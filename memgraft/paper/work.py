@@ -85,8 +85,11 @@ def _one(definition: Definition, source: Path, read: grid.Grid | None, asked: As
     metric = named(asked.metric)
     tables = [measures.table(part, read, metric) for part in definition.grid] if read else []
     bench = _bench(source) if definition.kernels else {}
-    tables += [kernels.table(part, bench) for part in definition.kernels]
-    measured = _measured(read, bench, asked)
+    of_kernels = [kernels.table(part, bench) for part in definition.kernels]
+    tables += [table for table in of_kernels if table is not None]
+    measured = _measured(read if definition.grid else None, bench, asked)
+    if None in of_kernels:
+        measured.append(("several threads", "not measured: the benchmark may use one CPU only"))
     file = output / f"{definition.name}.html"
     screen.write_file(file, page.render(definition, tables, measured))
     result = {

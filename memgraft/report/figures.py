@@ -169,7 +169,8 @@ def epoch_costs(outcome: Outcome) -> figure | None:
         labels = [f"{outcome.labels[side]}, epoch {x:.0f}: {y:.4g} s/GB" for x, y in points[side]]
         _points(made, side, xs, ys, labels, size=SMALL_POINT_SIZE)
     # The first epochs of a JVM are interpreted and cost many times the others; those that count must be seen apart.
-    counted = sorted(y for series in points.values() for _, y in series)
+    kept = [e for series in outcome.switched.series for e in steady(series) if e.bytes and e.mutator_cpu_seconds]
+    counted = [epoch.mutator_cpu_seconds / epoch.bytes * GIGA for epoch in kept]
     made.y_range = Range1d(start=0, end=float(np.percentile(counted, HIGHEST_PERCENT)) * 1.2 if counted else 1)
     return made
 

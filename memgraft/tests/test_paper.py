@@ -37,23 +37,47 @@ def launch(strategy: str, number: int, workload_factor: float) -> dict[str, Any]
     }
     jvm = {"version": "17", "feature": 17, "vendor": HOSTILE, "name": "N", "libjvm": "/l", "collector": "Parallel"}
     summary = {
-        "schema": 1, "kind": "jvm-summary", "state": "ended", "pid": 1, "jvm": jvm, "wall_seconds": 4.0,
-        "user_seconds": 5.0, "system_seconds": 1.0, "grafts": {"zeroing": zeroing}, "cpu_utilisation": 1.5,
+        "schema": 1,
+        "kind": "jvm-summary",
+        "state": "ended",
+        "pid": 1,
+        "jvm": jvm,
+        "wall_seconds": 4.0,
+        "user_seconds": 5.0,
+        "system_seconds": 1.0,
+        "grafts": {"zeroing": zeroing},
+        "cpu_utilisation": 1.5,
     }
     iteration = {"wall_seconds": seconds, "cpu_seconds": 2 * seconds, "workload": "w", "checksum": "c"}
     return {
-        "launch": 1, "side": strategy, "pair": number, "cpus": [], "exit_code": 0, "wall_seconds": 5.0,
-        "user_seconds": 5.0, "system_seconds": 1.0, "max_rss_bytes": 1, "stdout": "o", "stderr": "e",
+        "launch": 1,
+        "side": strategy,
+        "pair": number,
+        "cpus": [],
+        "exit_code": 0,
+        "wall_seconds": 5.0,
+        "user_seconds": 5.0,
+        "system_seconds": 1.0,
+        "max_rss_bytes": 1,
+        "stdout": "o",
+        "stderr": "e",
         "iterations": [{"memgraft_iteration": at, **iteration} for at in range(2)],
         "jvms": [summary] if strategy != "hot-path" else [],
     }
 
 
-def kept(folder: Path, strategies: Sequence[str] = STRATEGIES, launches: int = 6) -> Path:
+def kept(folder: Path, strategies: Sequence[str] = STRATEGIES, launches: int = 6, most_threads: int = 4) -> Path:
     """The output of an earlier one: a grid of two workloads, and a benchmark of kernels."""
     settings = {
-        "schema": 1, "kind": "grid", "machine": MACHINE, "workloads": ["one", "two"], "strategies": strategies,
-        "size": "small", "iterations": 2, "launches": launches, "jvm_options": ["-XX:+UseParallelGC"],
+        "schema": 1,
+        "kind": "grid",
+        "machine": MACHINE,
+        "workloads": ["one", "two"],
+        "strategies": strategies,
+        "size": "small",
+        "iterations": 2,
+        "launches": launches,
+        "jvm_options": ["-XX:+UseParallelGC"],
     }
     for workload, factor in (("one", 1.0), ("two", 2.0)):
         place = folder / "grid" / workload
@@ -62,13 +86,23 @@ def kept(folder: Path, strategies: Sequence[str] = STRATEGIES, launches: int = 6
         (place / "launches.jsonl").write_text("\n".join(lines) + "\n")
     (folder / "grid/grid.json").write_text(json.dumps(settings))
     results = [
-        {"kernel": kernel, "mode": mode, "bytes": size, "gigabytes_per_second_repetitions": [speed * s for s in SPREAD]}
+        {
+            "kernel": kernel,
+            "mode": mode,
+            "bytes": size,
+            "threads": threads,
+            "gigabytes_per_second_repetitions": [speed * s / threads**0.5 for s in SPREAD],
+        }
+        for threads in range(1, most_threads + 1)
         for mode in ("resident", "streaming")
         for size in (64, 1024, 4096, 65536)
         for speed, kernel in enumerate(KERNELS, 1)
     ]
     bench = {
-        "kernels": list(KERNELS), "machine": MACHINE, "repetitions": 10, "results": results,
+        "kernels": list(KERNELS),
+        "machine": MACHINE,
+        "repetitions": 10,
+        "results": results,
         "chosen": {"ordinary": "avx2", "non_temporal": "non-temporal-64"},
     }
     (folder / "bench.json").write_text(json.dumps(bench))
@@ -117,10 +151,18 @@ class TestNumbers:
 
     def test_kernels(self, made: dict[str, dict[str, Any]]) -> None:
         assert values(made["zeroing-3.1"])["4096", "non-temporal-64"] == pytest.approx(4 / 3, rel=0.01)
+        assert values(made["zeroing-3.1"], 1)["4096", "non-temporal-64"] == pytest.approx(4 / 3, rel=0.01)
+        assert values(made["zeroing-3.1"], 2)["4096", "avx2"] == pytest.approx(2.0, rel=0.01)
+        assert "(one thread, 4 threads)" in made["zeroing-3.1"]["ours"][2]["title"]
         assert {row for row, _ in values(made["power-zeroing-1"])} == {"64", "1024"}
         assert {row for row, _ in values(made["power-zeroing-2"])} == {"4096", "65536"}
         assert values(made["power-zeroing-2"])["4096", "avx2"] == pytest.approx(1.5, rel=0.01)
         assert "word-4" not in {series for _, series in values(made["power-zeroing-2"])}
+
+    def test_a_machine_of_one_cpu(self, tmp_path: Path) -> None:
+        [result] = work.make(["zeroing-3.1"], asked(kept(tmp_path / "k", most_threads=1), tmp_path / "o"))
+        assert len(result["ours"]) == 1
+        assert "one CPU only" in result["measured"]["several threads"]
 
     def test_intervals_hold_their_medians(self, made: dict[str, dict[str, Any]]) -> None:
         for result in made.values():
