@@ -16,6 +16,8 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 AGENT = ROOT / "memgraft/native/libmemgraft_hotspot.so"
 FORGETFUL_AGENT = ROOT / "build/native/stocks/hotspot/tests/libmemgraft_forgetful.so"
+# Its non-temporal strategy is bulk and 3 % of the thread's CPU time more: an effect that is known.
+SLOWED_AGENT = ROOT / "build/native/stocks/hotspot/tests/libmemgraft_slowed.so"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "memgraft/jdks"
 
 # Under these HotSpot walks and checks its whole heap before and after every collection.
@@ -91,6 +93,24 @@ def run(command: list[str | Path], **changes: str) -> subprocess.CompletedProces
 
 def memgraft(*arguments: str | Path, **changes: str) -> subprocess.CompletedProcess[str]:
     return run([ROOT / "bin/memgraft", *arguments], **changes)
+
+
+DRIVER = """
+import sys
+from pathlib import Path
+from memgraft import native
+native.FOLDER = Path(sys.argv.pop(1))
+from memgraft.cli import main
+main()
+"""
+
+
+def memgraft_with(agent: Path, folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """The command line with another agent in the place of Memgraft's own, by way of a native folder in `folder`."""
+    natives = folder / "native"
+    natives.mkdir()
+    (natives / AGENT.name).symlink_to(agent)
+    return run([ROOT / ".venv/bin/python", "-P", "-c", DRIVER, natives, *arguments], PYTHONPATH=str(ROOT))
 
 
 def agent_options(folder: Path, options: str, agent: Path = AGENT) -> list[str]:
