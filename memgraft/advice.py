@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 
 from memgraft import iterations
-from memgraft.design import Pairing, Side
+from memgraft.design import MIN_PAIRS, Pairing, Side
+from memgraft.epochs import significant
 from memgraft.metrics import MetricName
 from memgraft.outcome import Outcome
 from memgraft.run import missed_tlabs
@@ -75,21 +76,23 @@ def _stolen(outcome: Outcome) -> Warnings:
 
 
 def _drifts(outcome: Outcome) -> Warnings:
-    drift = outcome.noise.stock_drift
+    drift = outcome.noise.baseline_drift
     if (drift.low > 0 or drift.high < 0) and abs(drift.median) > DRIFT:
         direction = "slower" if drift.median > 0 else "faster"
+        things = "epochs" if outcome.switched else "launches"
         yield (
-            f"the stock's launches became {percent(abs(drift.median))} {direction} from the first to the last (heat, "
-            "clock frequency, a filling disk): the order of the launches evens a steady trend out, but not a sudden "
-            "one; look at the launches in their order"
+            f"the {things} of the {outcome.labels[Side.BASELINE]} side became {percent(abs(drift.median))} {direction} "
+            "from the first to the last (heat, clock frequency, a filling disk, a JVM still warming up): their order "
+            f"evens a steady trend out, but not a sudden one; look at the {things} in their order"
         )
 
 
 def _varies(outcome: Outcome) -> Warnings:
     noise = outcome.noise
-    worst = max(noise.stock_variation, noise.grafted_variation)
-    if worst > VARIATION:
-        side = "stock" if worst == noise.stock_variation else "grafted"
+    worst = max(noise.baseline_variation, noise.grafted_variation)
+    # What varies from batch to batch of epochs is the program; a ratio of neighbours does not see it.
+    if worst > VARIATION and not outcome.switched:
+        side = outcome.labels[Side.BASELINE if worst == noise.baseline_variation else Side.GRAFTED]
         yield (
             f"launches of the {side} side vary by {percent(worst)} (standard deviation over mean): more --launches "
             "narrow the interval; a fixed heap (-Xms equal to -Xmx) and a longer run make each launch steadier"
@@ -100,13 +103,15 @@ def _unresolved(outcome: Outcome) -> Warnings:
     ratio, pairs = outcome.headline.ratio, outcome.settings.pairs
     if outcome.calibration or outcome.headline.verdict != "not resolved":
         return
+    if outcome.switched:
+        return
     needed = pairs_to_resolve(ratio, pairs)
     if pairs < needed <= MANY_PAIRS:
         yield f"about --launches {needed} would tell the difference seen from none, if it is there at all"
 
 
 def _no_iterations(outcome: Outcome) -> Warnings:
-    if outcome.iterations is None:
+    if outcome.iterations is None and not outcome.switched:
         yield (
             "the program reports no iterations, so every launch counts with its start and the JVM's warm-up, which "
             "hides small effects: have it print one line per iteration (docs/comparing.md)"
@@ -115,7 +120,7 @@ def _no_iterations(outcome: Outcome) -> Warnings:
 
 def _some_iterations(outcome: Outcome) -> Warnings:
     reported = outcome.iterations
-    if reported is None:
+    if reported is None or outcome.switched:
         return
     without = sum(not done.iterations for done in outcome.counted)
     if without:
@@ -125,7 +130,7 @@ def _some_iterations(outcome: Outcome) -> Warnings:
             f"launches reported between {reported.fewest} and {reported.most} iterations: a longer launch is warmer; "
             "let the program run a fixed number of iterations rather than a fixed time"
         )
-    elif MetricName.ITERATION_CPU not in outcome.measured:
+    elif MetricName.ITERATION_CPU not in outcome.measured and not outcome.settings.bound:
         yield (
             "the iterations come without CPU times, or there is only one: print at least two with `cpu_seconds` "
             "(docs/comparing.md) to compare them without start and warm-up"
@@ -138,7 +143,7 @@ def _coarse(outcome: Outcome) -> Warnings:
     if outcome.headline.metric.name is not MetricName.ITERATION_CPU:
         return
     times = [t for done in outcome.counted for i in done.iterations if (t := i.cpu_seconds) is not None]
-    share = CLOCK_TICK_SECONDS / outcome.headline.stock_seconds.median
+    share = CLOCK_TICK_SECONDS / outcome.headline.baseline_interval.median
     if share > COARSE and all(abs(t - round(t / CLOCK_TICK_SECONDS) * CLOCK_TICK_SECONDS) < ROUNDING for t in times):
         yield (
             f"the iterations' CPU times come in clock ticks of 10 ms, {percent(share)} of a steady iteration: let an "
@@ -148,16 +153,37 @@ def _coarse(outcome: Outcome) -> Warnings:
 
 def _warming(outcome: Outcome) -> Warnings:
     warming = outcome.noise.still_warming
+    baseline = outcome.labels[Side.BASELINE]
     if warming is not None and warming.high < 1 and 1 - warming.median > STILL_WARMING:
         yield (
-            f"steady iterations of the stock still became {percent(1 - warming.median)} faster within a launch: count "
-            "more of them as warm-up (--warmup-iterations), or run more iterations"
+            f"steady iterations of the {baseline} side still became {percent(1 - warming.median)} faster within a "
+            "launch: count more of them as warm-up (--warmup-iterations), or run more iterations"
+        )
+
+
+def _tied_batches(outcome: Outcome) -> Warnings:
+    switched = outcome.switched
+    if switched is None or switched.autocorrelation is None:
+        return
+    if significant(switched.autocorrelation, len(switched.batches)):
+        yield (
+            f"neighbouring batches of epochs move together (correlation {switched.autocorrelation:.2f}): the program "
+            "has phases longer than a batch, and the interval claims too much; let it run longer, or use "
+            f"--launches {MIN_PAIRS}, which makes each launch one batch"
+        )
+
+
+def _few_launches(outcome: Outcome) -> Warnings:
+    if outcome.switched and len(outcome.counted) < MIN_PAIRS and not outcome.calibration:
+        yield (
+            f"{count_of(len(outcome.counted), 'launch')} of epochs say what holds within those launches; what differs "
+            f"from launch to launch (code compiled otherwise, memory laid out otherwise) takes --launches {MIN_PAIRS}"
         )
 
 
 def _halved(outcome: Outcome) -> Warnings:
     if outcome.settings.pairing is Pairing.CONCURRENT:
-        cpus = len(outcome.on(Side.STOCK)[0].planned.cpus)
+        cpus = len(outcome.on(Side.BASELINE)[0].planned.cpus)
         yield (
             f"each side ran on {count_of(cpus, 'CPU')}, half of what the program would use: its JVM sees fewer "
             "processors, may choose another collector, heap and thread counts by itself, and both sides share caches "
@@ -188,5 +214,7 @@ CHECKS: tuple[Callable[[Outcome], Warnings], ...] = (
     _warming,
     _some_iterations,
     _no_iterations,
+    _tied_batches,
+    _few_launches,
     _halved,
 )

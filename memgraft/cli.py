@@ -4,24 +4,25 @@ Heavy imports (scipy, bokeh) wait until a command needs them, so that help and c
 """
 
 import contextlib
-import functools
-import inspect
 import os
 import sys
 import traceback
-from collections.abc import Callable
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, get_type_hints
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from memgraft import __version__, grafts, screen
-from memgraft.design import MIN_PAIRS, Pairing
+from memgraft.design import Pairing
 from memgraft.errors import MemgraftError, WrongUsageError, writing_to
 from memgraft.launch import Via
 from memgraft.metrics import MetricName
+from memgraft.options import graft_options
+
+if TYPE_CHECKING:
+    from memgraft.compare import Settings
 
 TRACEBACK_VARIABLE = "MEMGRAFT_TRACEBACK"
 PLOTS = "zeroing.html"
@@ -54,33 +55,18 @@ ViaOption = Annotated[
 ]
 
 
-def graft_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command one option per graft of the table, and hands it the choices made as `selection`."""
+class PaperSize(StrEnum):
+    """The sizes of bin/workload."""
 
-    @functools.wraps(function)
-    def command(**arguments: Any) -> None:
-        chosen = {graft.name: arguments.pop(graft.name) for graft in grafts.GRAFTS}
-        selection = {name: choice.value for name, choice in chosen.items() if choice is not None}
-        if not selection:
-            raise WrongUsageError(f"no graft given: expected at least one of {grafts.usage()}")
-        function(selection=selection, **arguments)
+    SMALL = "small"
+    DEFAULT = "default"
 
-    def option(graft: grafts.Graft) -> inspect.Parameter:
-        choices = StrEnum(graft.name, {choice.name: choice.name for choice in graft.choices})  # type: ignore[misc]
-        explained = "; ".join(f"{choice.name}: {choice.help}" for choice in graft.choices)
-        annotation = Annotated[choices | None, typer.Option(graft.option, help=f"{graft.help} {explained}.")]
-        return inspect.Parameter(graft.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
-    hints = get_type_hints(function, include_extras=True)
-    own = [
-        parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
-        for name, parameter in inspect.signature(function).parameters.items()
-        if name != "selection"
-    ]
-    parameters = [*(option(graft) for graft in grafts.GRAFTS), *own]
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return command
+class BoundPairing(StrEnum):
+    """Whole launches only: the stock cannot be switched to."""
+
+    ALTERNATE = Pairing.ALTERNATE
+    CONCURRENT = Pairing.CONCURRENT
 
 
 def _version(asked: bool) -> None:
@@ -121,6 +107,12 @@ def run(
     selection: grafts.Selection,
     command: Command = None,
     via: ViaOption = Via.AUTO,
+    profile: Annotated[
+        bool,
+        typer.Option(
+            "--profile/--no-profile", help="Whether adaptive heeds what was measured of this program and may not join."
+        ),
+    ] = True,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the JSON to this file as well.")] = None,
     json: Json = False,
 ) -> None:
@@ -133,7 +125,9 @@ def run(
 
     if output is not None and not output.parent.is_dir():
         raise WrongUsageError(f"--output {output}: the folder {output.parent} does not exist; make it first")
-    finished = work.run(command or [], selection, via, stdout=work.to_standard_error() if json else None)
+    finished = work.run(
+        command or [], selection, via, stdout=work.to_standard_error() if json else None, profile=profile
+    )
     error = finished.error()
     if finished.grafted:
         report = finished.as_json()
@@ -147,21 +141,43 @@ def run(
         raise error
 
 
+WarmupIterations = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", min=0, help="Iterations of each launch not to count; default: the first half, rounded up."
+    ),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="A new folder for report, results and logs; default: one in memgraft-out/."),
+]
+
+
 @app.command(context_settings=TAKES_COMMAND)
 @graft_options
 def compare(
     selection: grafts.Selection,
     command: Command = None,
-    launches: Annotated[int, typer.Option(metavar="N", help="How many pairs of launches, at least 6.")] = 10,
-    warmup_launches: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Grafted launches before the first pair, not counted.")
-    ] = 1,
-    warmup_iterations: Annotated[
-        int | None,
+    against: Annotated[
+        str | None,
         typer.Option(
-            metavar="N", min=0, help="Iterations of each launch not to count; default: the first half, rounded up."
+            metavar="STRATEGY",
+            help="What the other side takes, instead of the stock; with --pairing epochs bulk unless named.",
         ),
     ] = None,
+    launches: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="How many pairs of launches, at least 6; default 10. With epochs: launches; default 1."
+        ),
+    ] = None,
+    warmup_launches: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=0, help="Grafted launches before the first pair, not counted; default 1, with epochs 0."
+        ),
+    ] = None,
+    warmup_iterations: WarmupIterations = None,
     metric: Annotated[
         MetricName,
         typer.Option(
@@ -171,38 +187,31 @@ def compare(
     ] = MetricName.AUTO,
     pairing: Annotated[
         Pairing,
-        typer.Option(help="alternate: one after the other. concurrent: both at once, each on half of the CPUs."),
+        typer.Option(
+            help="alternate: one after the other. concurrent: both at once, each on half of the CPUs. epochs: both in "
+            "one JVM, switched at its collections."
+        ),
     ] = Pairing.ALTERNATE,
     via: ViaOption = Via.AUTO,
-    output: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="A new folder for report, results and logs; default: one in memgraft-out/."),
-    ] = None,
+    output: Output = None,
     json: Json = False,
 ) -> None:
     """Measure a program stock against grafted: launches in pairs, a verdict with its interval, and an HTML report.
 
     --zeroing hot-path compares the stock with itself: an A/A comparison, which shows this machine's noise.
     """
-    if launches < MIN_PAIRS:
-        raise WrongUsageError(
-            f"--launches {launches}: expected at least {MIN_PAIRS}, the smallest number of pairs whose exact 95 % "
-            "interval of the median is finite"
-        )
     from memgraft import compare as work
 
     started = datetime.now().astimezone()
-    settings = work.Settings(
-        command=command or [],
-        selection=selection,
-        via=via,
-        pairs=launches,
-        warmup_launches=warmup_launches,
-        warmup_iterations=warmup_iterations,
-        metric=metric,
-        pairing=pairing,
-        output=output or work.default_output(started),
-    )
+    asked = work.Asked(against, launches, warmup_launches, warmup_iterations, metric, pairing)
+    settings = work.settle(command or [], selection, via, asked, output or work.default_output(started))
+    _measure(settings, started, json)
+
+
+def _measure(settings: "Settings", started: datetime, json: bool) -> None:
+    """Runs a comparison's launches and reports what they say."""
+    from memgraft import compare as work
+
     comparison = work.Comparison(settings)
     # After what can be wrong at once, and before the long work, which must not end at a package that is missing.
     from memgraft.report import write
@@ -212,6 +221,7 @@ def compare(
         comparison.run(lambda now, done, _: bar.update(task, completed=done, description=now.name))
     with writing_to(comparison.output):
         result = write(comparison, started, screen.err() if json else screen.out(), brief=json)
+    work.keep(comparison, result)
     if json:
         screen.print_json(result)
 
@@ -219,6 +229,80 @@ def compare(
 Largest = Annotated[
     int | None, typer.Option(metavar="BYTES", help="Leave out larger blocks; default: all, up to 64 MiB.")
 ]
+
+
+@app.command()
+def paper(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME", help="Tables and figures; several share their launches.")
+    ] = None,
+    size: Annotated[PaperSize, typer.Option(help="How much work an iteration of a workload does.")] = PaperSize.DEFAULT,
+    launches: Annotated[
+        int, typer.Option(metavar="N", help="Launches of each workload and strategy, at least 6.")
+    ] = 10,
+    iterations: Annotated[
+        int, typer.Option(metavar="N", min=2, help="Iterations of each launch, the first half not counted.")
+    ] = 6,
+    workloads: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Which workloads; default: all of bin/workload.")
+    ] = None,
+    metric: Annotated[
+        MetricName, typer.Option(help="What figures of execution time show; auto: the thesis's, wall-clock time.")
+    ] = MetricName.AUTO,
+    kept: Annotated[
+        Path | None, typer.Option("--from", metavar="DIR", help="Use the launches of an earlier one; measure nothing.")
+    ] = None,
+    output: Output = None,
+    json: Json = False,
+) -> None:
+    """Tables and figures of the papers, measured on this machine beside the published values; without NAME: a list."""
+    from memgraft.paper import show, work
+
+    if not names:
+        entries = work.listed()
+        if json:
+            screen.print_json({"schema": 1, "kind": "papers", "papers": entries})
+        else:
+            show.list_all(entries, screen.out())
+        return
+    shown = MetricName.ITERATION_WALL if metric is MetricName.AUTO else metric
+    asked = work.Asked(size, launches, iterations, workloads, shown, kept, output)
+    made = work.make(names, asked)
+    for result in made:
+        definition, tables = result.pop("definition"), result.pop("tables")
+        if not json:
+            show.show(definition, tables, Path(result["page"]), screen.out())
+    if json:
+        screen.print_json({"schema": 1, "kind": "papers", "papers": made})
+
+
+@zero_app.command(context_settings=TAKES_COMMAND)
+def bound(
+    command: Command = None,
+    launches: Annotated[int, typer.Option(metavar="N", help="How many pairs of launches, at least 6.")] = 10,
+    warmup_launches: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Launches before the first pair, not counted.")
+    ] = 1,
+    warmup_iterations: WarmupIterations = None,
+    pairing: Annotated[
+        BoundPairing,
+        typer.Option(help="alternate: one after the other. concurrent: both at once, each on half of the CPUs."),
+    ] = BoundPairing.ALTERNATE,
+    via: ViaOption = Via.AUTO,
+    output: Output = None,
+    json: Json = False,
+) -> None:
+    """How much a program would gain if zeroing cost nothing: no strategy can gain more.
+
+    The stock against a JVM whose free nursery is zeroed within each collection's pause, that time not counted. Needs
+    the Parallel or Serial collector.
+    """
+    from memgraft import compare as work
+
+    started = datetime.now().astimezone()
+    asked = work.Asked(None, launches, warmup_launches, warmup_iterations, MetricName.AUTO, Pairing(pairing))
+    folder = output or work.default_output(started, "bound")
+    _measure(work.settle(command or [], {"zeroing": "pause"}, via, asked, folder, bound=True), started, json)
 
 
 @zero_app.command()

@@ -1,32 +1,25 @@
-"""`memgraft compare`: stock against grafted, launch by launch; what is made of the launches is outcome.py's work.
+"""`memgraft compare`: what the command line asked for, made a plan of launches; outcome.py says what came of them."""
 
-Everything is on disk as it happens: a launch's output in `logs/`, its JVMs' summaries in `summaries/`, and one line per
-launch in `launches.jsonl`.
-"""
-
-import json
 import os
-import re
-import subprocess
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from memgraft import iterations, launch, native
-from memgraft.design import Pairing, Planned, Side, plan
-from memgraft.errors import InterruptedRunError, MemgraftError, ProgramFailedError, WrongUsageError, one_line
-from memgraft.formats import JvmSummary, read_summaries
-from memgraft.grafts import Selection, joining
-from memgraft.iterations import Iteration
-from memgraft.jvms import NO_NEWS
-from memgraft.machine import Load, halves
+from memgraft import grafts, iterations, launch, profiles
+from memgraft.design import MIN_PAIRS, SWITCHED, Pairing, Side, plan
+from memgraft.epochs import require_epochs, series_of
+from memgraft.errors import WrongUsageError
+from memgraft.grafts import Selection
+from memgraft.launches import Launch, Launches
+from memgraft.machine import halves
 from memgraft.metrics import MetricName, named
-from memgraft.run import jvm_as_json, refusal_of, require_space, unreached_error
 
-LOG_TAIL_BYTES = 16384
-STACK_FRAME = re.compile(r"^\s+(at |\.\.\. \d+ more)")
+DEFAULT_PAIRS = 10
+DEFAULT_EPOCHS_LAUNCHES = 1
+DEFAULT_EPOCHS_BASELINE = "bulk"
+"""The stock's own way cannot be switched to, and this one is the nearest that can."""
 
 
 @dataclass(frozen=True)
@@ -35,201 +28,152 @@ class Settings:
 
     command: Sequence[str]
     selection: Selection
+    baseline: Selection
+    """What the other side takes; nothing joins it where it is the stock."""
     via: launch.Via
     pairs: int
+    """With epochs: launches."""
     warmup_launches: int
     warmup_iterations: int | None
     metric: MetricName
     pairing: Pairing
     output: Path
-
-
-@dataclass
-class Launch:
-    """One launch that has ended."""
-
-    number: int
-    """Counts from 1 over all launches, in the order of their starts."""
-    planned: Planned
-    joined: launch.Joining
-    ended: launch.Ended
-    others_share: float
-    """Share of all CPU time during this launch that neither idled nor was ours."""
-    stolen_share: float
-    """Share that the hypervisor gave to somebody else."""
-    log: Path
-    """Its standard output; standard error is beside it."""
-    iterations: list[Iteration] = field(default_factory=list)
-    jvms: list[JvmSummary] = field(default_factory=list)
+    bound: bool = False
+    """Whether this asks how much any strategy could gain (bound.py)."""
 
     @property
-    def side(self) -> Side:
-        return self.planned.side
+    def stock(self) -> bool:
+        """Whether the baseline is the unmodified runtime."""
+        return not grafts.joining(self.baseline)
 
     @property
-    def counted(self) -> bool:
-        return self.planned.pair is not None
+    def calibration(self) -> bool:
+        """Whether both sides are the same."""
+        return grafts.joining(self.selection) == grafts.joining(self.baseline)
 
     @property
-    def errors_log(self) -> Path:
-        return self.log.with_suffix(".err")
+    def labels(self) -> dict[str, str]:
+        """What the sides are called: the stock and grafted, or the two strategies where both are grafts."""
+        if self.bound:
+            return {Side.BASELINE: "stock", Side.GRAFTED: "zeroing free"}
+        if self.stock:
+            return {Side.BASELINE: "stock", Side.GRAFTED: "grafted"}
+        if self.calibration:
+            return {Side.BASELINE: grafts.label(self.baseline), Side.GRAFTED: f"{grafts.label(self.selection)} again"}
+        return {Side.BASELINE: grafts.label(self.baseline), Side.GRAFTED: grafts.label(self.selection)}
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "launch": self.number,
-            "side": self.side,
-            "pair": self.planned.pair,
-            "cpus": list(self.planned.cpus),
-            **asdict(self.ended),
-            "others_share": self.others_share,
-            "stolen_share": self.stolen_share,
-            "iterations": [i.model_dump(by_alias=True, exclude_none=True) for i in self.iterations],
-            "jvms": [jvm_as_json(jvm) for jvm in self.jvms],
-            "stdout": str(self.log),
-            "stderr": str(self.errors_log),
-        }
+    def name(self, side: str) -> str:
+        """What a launch of this side is called in a sentence."""
+        return self.labels.get(side, side)
 
 
-Watcher = Callable[[Planned, int, int], None]
-"""Told of every group before it starts: its first launch, how many launches have ended, how many there will be."""
+@dataclass(frozen=True)
+class Asked:
+    """What was typed; None where nothing was, and the design decides."""
+
+    against: str | None
+    launches: int | None
+    warmup_launches: int | None
+    warmup_iterations: int | None
+    metric: MetricName
+    pairing: Pairing
 
 
-def default_output(now: datetime) -> Path:
-    return Path("memgraft-out") / f"compare-{now:%Y%m%d-%H%M%S}"
+def settle(
+    command: Sequence[str], selection: Selection, via: launch.Via, asked: Asked, output: Path, *, bound: bool = False
+) -> Settings:
+    """The settings with every default, or WrongUsageError for what does not go together."""
+    epochs = asked.pairing is Pairing.EPOCHS
+    named_baseline = asked.against or (DEFAULT_EPOCHS_BASELINE if epochs else None)
+    default, fewest = (DEFAULT_EPOCHS_LAUNCHES, 1) if epochs else (DEFAULT_PAIRS, MIN_PAIRS)
+    launches = default if asked.launches is None else asked.launches
+    if launches < fewest:
+        why = "" if epochs else ", the smallest number of pairs whose exact 95 % interval of the median is finite"
+        raise WrongUsageError(f"--launches {launches}: expected at least {fewest}{why}")
+    if epochs and asked.metric is not MetricName.AUTO:
+        raise WrongUsageError(
+            f"--metric {asked.metric} with --pairing epochs: epochs are measured by the CPU time of the program's "
+            "threads per byte allocated and by nothing else; leave --metric out"
+        )
+    if epochs and asked.warmup_iterations is not None:
+        raise WrongUsageError(
+            f"--warmup-iterations {asked.warmup_iterations} with --pairing epochs: the first half of each JVM's epochs "
+            "is warm-up, whatever iterations it reports; leave it out"
+        )
+    return Settings(
+        command=command,
+        selection=selection,
+        baseline=grafts.against(selection, named_baseline) if named_baseline else grafts.stock_of(selection),
+        via=via,
+        pairs=launches,
+        warmup_launches=(0 if epochs else 1) if asked.warmup_launches is None else asked.warmup_launches,
+        warmup_iterations=asked.warmup_iterations,
+        metric=asked.metric,
+        pairing=asked.pairing,
+        output=output,
+        bound=bound,
+    )
 
 
-def prepare_output(folder: Path) -> Path:
-    """Makes the folder, which must be new or empty: launches of two comparisons must never mix."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise WrongUsageError(f"--output {folder} exists and is not an empty folder: name one that does not exist yet")
-    for part in ("logs", "summaries"):
-        (folder / part).mkdir(parents=True, exist_ok=True)
-    return folder.absolute()
+def default_output(now: datetime, what: str = "compare") -> Path:
+    return Path("memgraft-out") / f"{what}-{now:%Y%m%d-%H%M%S}"
 
 
-class Comparison:
+def keep(comparison: "Comparison", result: Mapping[str, Any]) -> None:
+    """Puts what a comparison with the stock found into the program's profile."""
+    settings = comparison.settings
+    if settings.stock and not settings.calibration and settings.pairing is not Pairing.EPOCHS:
+        profiles.record(settings.command, comparison.program, os.environ, result)
+
+
+def selections(settings: Settings) -> dict[str, Selection]:
+    """What each kind of launch takes."""
+    if settings.pairing is not Pairing.EPOCHS:
+        return {Side.BASELINE: settings.baseline, Side.GRAFTED: settings.selection}
+    return {SWITCHED: {**settings.selection, grafts.AGAINST: grafts.label(settings.baseline)}}
+
+
+def check_epochs(settings: Settings) -> None:
+    """Refuses sides that cannot be switched while a JVM runs."""
+    for option, selection in (("", settings.selection), ("--against ", settings.baseline)):
+        for name, choice in grafts.choices(selection).items():
+            typed = option or f"--{name} "
+            if not choice.switches:
+                raise WrongUsageError(
+                    f"--pairing epochs cannot switch to {typed}{choice.name}: compiled code is made with or without "
+                    "its own zeroing when the JVM starts, so only whole launches can be compared with it; use "
+                    "--pairing alternate or concurrent, or another strategy"
+                )
+            if choice.decides:
+                raise WrongUsageError(
+                    f"--pairing epochs cannot switch to {typed}{choice.name}: it chooses for itself after each "
+                    "collection; use --pairing alternate or concurrent, or another strategy"
+                )
+    if settings.calibration:
+        raise WrongUsageError(
+            f"--pairing epochs: both sides are {grafts.label(settings.baseline)}; expected two strategies to switch "
+            "between: name the other one with --against"
+        )
+
+
+class Comparison(Launches):
     """The launches of one comparison."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.program = launch.find_program(settings.command)
-        self.variable = launch.choose_variable(self.program, settings.via)
-        self.agent = native.find(native.HOTSPOT_AGENT) if joining(settings.selection) else None
+        if settings.pairing is Pairing.EPOCHS:
+            check_epochs(settings)
         cpus = halves(sorted(os.sched_getaffinity(0))) if settings.pairing is Pairing.CONCURRENT else None
-        self.groups = plan(settings.pairs, settings.warmup_launches, settings.pairing, cpus)
-        self.launches: list[Launch] = []
-        self.output = prepare_output(settings.output)
+        groups = plan(settings.pairs, settings.warmup_launches, settings.pairing, cpus)
+        super().__init__(settings.command, settings.via, selections(settings), groups, settings.output)
 
-    @property
-    def counted(self) -> list[Launch]:
-        return [done for done in self.launches if done.counted]
-
-    def run(self, watch: Watcher) -> None:
-        """Runs every launch; the first thing that goes wrong ends it as the error it is."""
-        total = sum(len(group) for group in self.groups)
-        with launch.forwarding() as signals:
-            for group in self.groups:
-                watch(group[0], len(self.launches), total)
-                ended = self._run_group(group, signals)
-                if signals.received is not None:
-                    raise self._interrupted(signals.received)
-                self._check(ended)
-
-    def _run_group(self, group: Sequence[Planned], signals: launch.Signals) -> list[Launch]:
-        joins, logs = [], []
-        programs: list[launch.Program] = []
-        before = Load.now()
-        try:
-            for planned in group:
-                name = f"launch-{len(self.launches) + len(programs) + 1:02}-{planned.side}"
-                joins.append(self._joining(planned, self.output / "summaries" / name))
-                logs.append(self.output / "logs" / f"{name}.out")
-                programs.append(self._start(planned, joins[-1], logs[-1]))
-                signals.watch(programs)
-        except BaseException:
-            for program in programs:
-                program.stop()
-            launch.wait(*programs)
-            raise
-        all_ended = launch.wait(*programs)
-        others, stolen = Load.now().shares_since(before, sum(ended.cpu_seconds for ended in all_ended))
-        finished = []
-        for planned, joined, log, ended in zip(group, joins, logs, all_ended, strict=True):
-            done = Launch(len(self.launches) + 1, planned, joined, ended, others, stolen, log)
-            self.launches.append(done)
-            finished.append(done)
-        try:
-            for done in finished:
-                done.jvms = read_summaries(self.output / "summaries" / done.log.stem)
-                done.iterations = self._iterations(done)
-        finally:
-            self._keep(finished)
-        # Of two that ran at once the one that failed by itself comes first, not the one stopped because of it.
-        stopped = {done.number: program.stopped for done, program in zip(finished, programs, strict=True)}
-        return sorted(finished, key=lambda done: stopped[done.number])
-
-    def _start(self, planned: Planned, joined: launch.Joining, log: Path) -> launch.Program:
-        with log.open("xb") as stdout, log.with_suffix(".err").open("xb") as stderr:
-            return launch.start(
-                self.settings.command,
-                self.program,
-                joined.environment(os.environ),
-                stdin=subprocess.DEVNULL,
-                stdout=stdout,
-                stderr=stderr,
-                cpus=planned.cpus,
-                # Ctrl-C is for this process, which then ends the program with everything that it started.
-                own_group=True,
-            )
-
-    def _joining(self, planned: Planned, summaries: Path) -> launch.Joining:
-        if planned.side is Side.STOCK or self.agent is None:
-            return launch.Joining()
-        summaries.mkdir()
-        agent = launch.loadable(self.agent, self.output)
-        return launch.join(self.settings.selection, self.variable, agent, summaries)
-
-    def _iterations(self, done: Launch) -> list[Iteration]:
-        if done.ended.exit_code != 0:
-            # Its last line may be cut off, and it will not be compared with anything.
-            return []
-        try:
-            with done.log.open(encoding="utf-8", errors="replace") as lines:
-                return iterations.parse(lines)
-        except WrongUsageError as error:
-            raise WrongUsageError(f"{done.planned.name}: {error} (in {done.log})") from None
-
-    def _keep(self, finished: Sequence[Launch]) -> None:
-        """One write per launch: a reader, or a run cut short, never sees half a line between two others."""
-        with (self.output / "launches.jsonl").open("ab", buffering=0) as file:
-            for done in finished:
-                file.write(json.dumps(done.as_json()).encode() + b"\n")
-
-    def _check(self, ended: Sequence[Launch]) -> None:
-        for done in ended:
-            if refusal := refusal_of(done.jvms):
-                raise refusal
-            if done.ended.exit_code != 0:
-                raise self._failed(done)
-            if done.joined.variable and not done.jvms:
-                require_space(self.output / "summaries")
-                raise unreached_error(self.settings.command, done.joined)
-            self._check_metric(done)
-            self._check_results(done)
-
-    def _failed(self, done: Launch) -> MemgraftError:
-        unreached = " and no JVM that it started could be reached by the graft"
-        reached = unreached if done.joined.variable and not done.jvms else ""
-        line = last_line(done.errors_log)
-        said = f"; its last line on standard error: {line}" if line else ""
-        return ProgramFailedError(
-            f"{done.planned.name} (launch {done.number} of {sum(map(len, self.groups))}) ended with "
-            f"{launch.describe_exit(done.ended.exit_code)}{reached}{said}; its output is in {done.errors_log}"
-        )
-
-    def _check_metric(self, done: Launch) -> None:
+    def check_metric(self, done: Launch) -> None:
         """Whether this launch has what was asked to be measured: found out at the first one."""
         warmup, metric = self.settings.warmup_iterations, self.settings.metric
+        if self.settings.pairing is Pairing.EPOCHS:
+            if done.counted:
+                require_epochs(series_of(done.jvms), self.settings.pairs)
+            return
         for workload in iterations.workloads(done.iterations):
             count = sum(i.workload == workload for i in done.iterations)
             if warmup is not None and warmup >= count:
@@ -239,35 +183,8 @@ class Comparison:
                 )
         if metric is MetricName.AUTO:
             return
-        if named(metric).seconds(done.ended, done.iterations, warmup) is None:
+        if named(metric).seconds(done, warmup) is None:
             raise WrongUsageError(
                 f"--metric {metric}: {done.planned.name} did not report that time; expected at least two iterations "
                 "with it on standard output (docs/formats.md, section 4), or use --metric cpu"
             )
-
-    def _check_results(self, done: Launch) -> None:
-        for earlier in self.launches[: done.number - 1]:
-            different = iterations.checksum_difference(earlier.iterations, done.iterations)
-            if different is not None:
-                raise ProgramFailedError(
-                    f"WRONG RESULT: iteration {different.iteration} of workload '{different.workload}' has checksum "
-                    f"'{different.second}' in {done.planned.name} and '{different.first}' in {earlier.planned.name}: "
-                    f"times of different work cannot be compared; see {done.log} and {earlier.log}"
-                )
-
-    def _interrupted(self, number: int) -> MemgraftError:
-        return InterruptedRunError(
-            f"interrupted by {launch.signal_name(number)} after {len(self.counted)} counted launches; what was "
-            f"measured is in {self.output / 'launches.jsonl'}",
-            number,
-        )
-
-
-def last_line(log: Path) -> str:
-    """The last line of a log that says something by itself: no stack frame, and not what every JVM prints."""
-    with log.open("rb") as file:
-        file.seek(max(log.stat().st_size - LOG_TAIL_BYTES, 0))
-        lines = file.read().decode("utf-8", "replace").splitlines()
-    return next(
-        (one_line(line) for line in reversed(lines) if not (STACK_FRAME.match(line) or NO_NEWS.match(line))), ""
-    )

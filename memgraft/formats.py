@@ -35,6 +35,72 @@ class Jvm(Format):
         return f"{self.name} {self.version} ({self.vendor}{collector})"
 
 
+class Share(Format):
+    """What one kind of thread zeroed."""
+
+    bytes: NonNegativeInt = 0
+    seconds: NonNegativeFloat = 0.0
+
+
+class By(Format):
+    """Who zeroed: the allocating threads, the helper thread, the VM within collection pauses."""
+
+    thread: Share | None = None
+    helper: Share | None = None
+    pause: Share | None = None
+
+
+class Helper(Format):
+    """The helper thread of concurrent zeroing, and how those that allocate met it."""
+
+    started: bool
+    reason: str = ""
+    """Why it did not start."""
+    ready_bytes: NonNegativeInt = 0
+    waits: NonNegativeInt = 0
+    """Times that a thread waited for a block which the helper was in the midst of."""
+    wait_seconds: NonNegativeFloat = 0.0
+    steals: NonNegativeInt = 0
+    """Blocks that an allocating thread zeroed itself because the helper had not come to them."""
+    longest_close_seconds: NonNegativeFloat = 0.0
+    """The longest that a collection waited for the helper to stop."""
+
+
+class Decision(Format):
+    """One change of adaptive's mind."""
+
+    collection: NonNegativeInt
+    strategy: str
+    running_threads: NonNegativeFloat | None = None
+    cpus: NonNegativeFloat | None = None
+    gigabytes_per_second: NonNegativeFloat | None = None
+    reason: str = ""
+
+
+EpochSide = Literal["grafted", "baseline"]
+
+
+class Epoch(Format):
+    """The time from the end of one collection to the start of the next."""
+
+    collection: NonNegativeInt
+    side: EpochSide
+    mutator_cpu_seconds: NonNegativeFloat
+    """Of all threads but compilers, collector and VM; zeroing by threads and by the helper included."""
+    wall_seconds: NonNegativeFloat = 0.0
+    bytes: NonNegativeInt
+    """Allocated in it."""
+    zeroing_seconds: NonNegativeFloat = 0.0
+
+
+class Epochs(Format):
+    """What each epoch cost, where two strategies were switched at collections."""
+
+    grafted: str
+    baseline: str
+    records: list[Epoch] = []
+
+
 class Zeroing(Format):
     """What the zeroing graft did in one JVM; the counts come with the JVM's end."""
 
@@ -45,6 +111,19 @@ class Zeroing(Format):
     bytes: NonNegativeInt = 0
     cycles: NonNegativeInt = 0
     seconds: NonNegativeFloat = 0.0
+    window_bytes: NonNegativeInt | None = None
+    windows: NonNegativeInt | None = None
+    window_waste_bytes: NonNegativeInt | None = None
+    fresh_bytes: NonNegativeInt | None = None
+    """Never touched since the JVM started, so zero already and not zeroed."""
+    by: By | None = None
+    helper: Helper | None = None
+    collections: NonNegativeInt | None = None
+    decisions: dict[str, NonNegativeInt] | None = None
+    """Adaptive: collections after which each strategy was chosen."""
+    log: list[Decision] | None = None
+    """Adaptive: its changes of mind, the newest last."""
+    epochs: Epochs | None = None
 
     @property
     def gigabytes_per_second(self) -> float | None:
@@ -65,6 +144,18 @@ class Refusal(Format):
     exit_code: int
 
 
+class Counter(Format):
+    """One hardware counter of a whole JVM, or why there is none."""
+
+    name: str
+    unit: str = ""
+    available: bool
+    reason: str = ""
+    value: NonNegativeInt = 0
+    running_share: float = 1.0
+    """The part of the time in which it could count; `value` is scaled up by it."""
+
+
 class JvmSummary(Format):
     """Format 2: one JVM that loaded the agent."""
 
@@ -78,6 +169,7 @@ class JvmSummary(Format):
     user_seconds: NonNegativeFloat = 0.0
     system_seconds: NonNegativeFloat = 0.0
     grafts: Grafts = Grafts()
+    counters: list[Counter] = []
     refusal: Refusal | None = None
 
     @property

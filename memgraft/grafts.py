@@ -1,11 +1,13 @@
-"""Every graft, declared once: its option, its choices, and what a JVM needs to take it.
+"""Every graft, declared once: its option, its choices, their parameters, and what a JVM needs to take it.
 
 The options of `run` and `compare`, their help and completion, the JVM options, the agent options and the checks of
 `doctor` all follow from the table GRAFTS.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+
+from memgraft.errors import WrongUsageError
 
 
 @dataclass(frozen=True)
@@ -16,6 +18,36 @@ class Choice:
     help: str
     joins: bool = True
     """False: the runtime already does this by itself, so nothing is loaded and nothing is set."""
+    offered: bool = True
+    """False: an instrument of Memgraft's own, no value of the option."""
+    switches: bool = True
+    """Whether it can be switched on and off while the JVM runs, and so be a side of `--pairing epochs`."""
+    decides: bool = False
+    """Whether it chooses among the others by itself after each collection, and so cannot be a side of epochs."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number that belongs to some choices of a graft; its option is `--NAME`, its agent option `NAME=NUMBER`."""
+
+    name: str
+    metavar: str
+    help: str
+    choices: tuple[str, ...]
+    """The choices that take it."""
+    low: int
+    high: int
+
+    @property
+    def option(self) -> str:
+        return f"--{self.name}"
+
+    def check(self, value: int) -> None:
+        """Refuses what the agent would refuse, before anything is started."""
+        if not self.low <= value <= self.high or value & (value - 1):
+            raise WrongUsageError(
+                f"{self.option} {value}: expected a power of two from {self.low} to {self.high}, in bytes"
+            )
 
 
 @dataclass(frozen=True)
@@ -27,10 +59,20 @@ class Graft:
     choices: tuple[Choice, ...]
     jvm_options: tuple[str, ...]
     """What HotSpot must be started with for the joint to be there."""
+    parameters: tuple[Parameter, ...] = ()
 
     @property
     def option(self) -> str:
         return f"--{self.name}"
+
+    @property
+    def offered(self) -> tuple[Choice, ...]:
+        return tuple(choice for choice in self.choices if choice.offered)
+
+    @property
+    def stock(self) -> Choice:
+        """What the runtime does by itself."""
+        return next(choice for choice in self.choices if not choice.joins)
 
     def choice(self, name: str) -> Choice:
         return next(choice for choice in self.choices if choice.name == name)
@@ -41,27 +83,111 @@ GRAFTS = (
         name="zeroing",
         help="How fresh heap memory becomes zero.",
         choices=(
-            Choice("hot-path", "the stock's own: compiled code zeroes each object as it allocates", joins=False),
+            # Compiled code leaves its own zeroing out, or does not, when it is compiled.
+            Choice(
+                "hot-path",
+                "the stock's own: compiled code zeroes each object as it allocates",
+                joins=False,
+                switches=False,
+            ),
             Choice("bulk", "a whole TLAB at once, with ordinary stores, when a thread gets it"),
             Choice("non-temporal", "a whole TLAB at once, with stores that bypass the caches"),
+            Choice("windows", "a small window of the TLAB at a time, with ordinary stores, just before it is used"),
+            Choice(
+                "concurrent",
+                "a helper thread zeroes the nursery ahead after each collection (Parallel and Serial collectors)",
+            ),
+            Choice(
+                "adaptive",
+                "decided after each collection: concurrent where CPUs idle, else what measures best; `run` keeps "
+                "hot-path for a program whose profile shows no gain",
+                decides=True,
+            ),
+            Choice(
+                "pause",
+                "the whole free nursery within each collection's pause: measures the bound",
+                offered=False,
+            ),
         ),
         # Makes HotSpot hand out TLABs that are zeroed as a whole and lets compiled code rely on it (JDK 9 to 25).
         jvm_options=("-XX:+ZeroTLAB",),
+        parameters=(
+            Parameter(
+                name="window",
+                metavar="BYTES",
+                help="How much windows and adaptive zero at a time: a power of two, 4096 to 1048576; default 32768.",
+                choices=("windows", "adaptive"),
+                low=4096,
+                high=1048576,
+            ),
+        ),
     ),
 )
 
+AGAINST = "against"
+"""The agent's option that names what the other epochs do (docs/formats.md, format 1)."""
+
 Selection = Mapping[str, str]
-"""Graft name to the choice made on the command line; a graft that was not named is absent."""
+"""Graft name to the choice made on the command line, and parameter name to its value.
+
+A graft that was not named is absent.
+"""
 
 
 def usage() -> str:
-    """The options as they are typed, for messages: `--zeroing hot-path|bulk|non-temporal`."""
-    return ", ".join(f"{g.option} {'|'.join(c.name for c in g.choices)}" for g in GRAFTS)
+    """The options as they are typed, for messages: `--zeroing hot-path|bulk|...`."""
+    return ", ".join(f"{g.option} {'|'.join(c.name for c in g.offered)}" for g in GRAFTS)
+
+
+def choices(selection: Selection) -> dict[str, Choice]:
+    """What was chosen of each graft."""
+    return {g.name: g.choice(selection[g.name]) for g in GRAFTS if g.name in selection}
+
+
+def with_parameters(selection: Selection, values: Mapping[str, int], against: str | None = None) -> dict[str, str]:
+    """The selection with the parameters given, or WrongUsageError where nothing chosen takes one of them."""
+    complete = dict(selection)
+    for graft in GRAFTS:
+        chosen = {selection.get(graft.name), against}
+        for parameter in graft.parameters:
+            if parameter.name not in values:
+                continue
+            parameter.check(values[parameter.name])
+            if not chosen & set(parameter.choices):
+                raise WrongUsageError(
+                    f"{parameter.option} {values[parameter.name]}: {graft.option} {selection.get(graft.name)} has no "
+                    f"{parameter.name}; expected {graft.option} {' or '.join(parameter.choices)}, or no "
+                    f"{parameter.option}"
+                )
+            complete[parameter.name] = str(values[parameter.name])
+    return complete
+
+
+def stock_of(selection: Selection) -> dict[str, str]:
+    """The same grafts, left to the runtime."""
+    return {graft.name: graft.stock.name for graft in GRAFTS if graft.name in selection}
+
+
+def against(selection: Selection, name: str) -> dict[str, str]:
+    """The selection with the choice `name` in place of the one made, for the other side of a comparison."""
+    for graft in GRAFTS:
+        if graft.name in selection and name in {choice.name for choice in graft.offered}:
+            return {**selection, graft.name: name}
+    possible = [choice.name for graft in GRAFTS if graft.name in selection for choice in graft.offered]
+    raise WrongUsageError(f"--against {name}: expected one of {', '.join(possible)}")
 
 
 def joining(selection: Selection) -> dict[str, str]:
-    """The part of the selection for which something has to join the runtime."""
-    return {g.name: selection[g.name] for g in GRAFTS if g.name in selection and g.choice(selection[g.name]).joins}
+    """The part of the selection for which something has to join the runtime, parameters included."""
+    joined: dict[str, str] = {}
+    for graft in GRAFTS:
+        if graft.name not in selection or not graft.choice(selection[graft.name]).joins:
+            continue
+        joined[graft.name] = selection[graft.name]
+        taking = {selection[graft.name], selection.get(AGAINST)}
+        names = [parameter.name for parameter in graft.parameters if taking & set(parameter.choices)]
+        joined |= {name: selection[name] for name in (*names, AGAINST) if name in selection}
+    return joined
 
 
 def jvm_options(selection: Selection) -> list[str]:
@@ -71,10 +197,23 @@ def jvm_options(selection: Selection) -> list[str]:
 
 
 def agent_options(selection: Selection) -> list[str]:
-    """`KEY=VALUE` for each graft that joins (docs/formats.md, format 1)."""
-    return [f"{name}={choice}" for name, choice in joining(selection).items()]
+    """`KEY=VALUE` for each graft that joins, and for its parameters (docs/formats.md, format 1)."""
+    return [f"{name}={value}" for name, value in joining(selection).items()]
 
 
 def describe(selection: Selection) -> str:
-    """In words: `non-temporal zeroing`."""
-    return " and ".join(f"{selection[g.name]} {g.name}" for g in GRAFTS if g.name in selection)
+    """In words: `non-temporal zeroing`, `windows zeroing (window 65536)`."""
+    return " and ".join(
+        f"{label(selection, [g])} {g.name}{_values(selection, g)}" for g in GRAFTS if g.name in selection
+    )
+
+
+def label(selection: Selection, grafts: Iterable[Graft] = GRAFTS) -> str:
+    """In a word: `non-temporal`."""
+    return " and ".join(selection[g.name] for g in grafts if g.name in selection)
+
+
+def _values(selection: Selection, graft: Graft) -> str:
+    given = joining(selection)
+    values = [f"{p.name} {given[p.name]}" for p in graft.parameters if p.name in given]
+    return f" ({', '.join(values)})" if values else ""

@@ -51,10 +51,15 @@ class Examined:
     grafts: dict[str, GraftCheck]
 
 
-def cache_folder(environment: Mapping[str, str]) -> Path:
-    """Where Memgraft keeps JDKs of its own (XDG Base Directory Specification)."""
+def cache_root(environment: Mapping[str, str]) -> Path:
+    """Where Memgraft keeps things of its own (XDG Base Directory Specification)."""
     cache = environment.get("XDG_CACHE_HOME")
-    return (Path(cache) if cache else Path(environment.get("HOME", "/")) / ".cache") / "memgraft" / "jdks"
+    return (Path(cache) if cache else Path(environment.get("HOME", "/")) / ".cache") / "memgraft"
+
+
+def cache_folder(environment: Mapping[str, str]) -> Path:
+    """Where it keeps JDKs."""
+    return cache_root(environment) / "jdks"
 
 
 def executable_in(path: Path) -> Path | None:

@@ -11,7 +11,7 @@ import platform
 import re
 import struct
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,7 +61,7 @@ def describe(root: Path = Path("/")) -> dict[str, Any]:
     """The machine as JSON; what cannot be found out is null. `root` holds `sys` and `proc`."""
     fields = _lscpu_fields()
     return {
-        "cpu": fields.get("Model name") or platform.processor() or platform.machine(),
+        "cpu": _model(fields),
         "architecture": platform.machine(),
         "cpus": os.cpu_count(),
         "usable_cpus": len(os.sched_getaffinity(0)),
@@ -75,6 +75,15 @@ def describe(root: Path = Path("/")) -> dict[str, Any]:
         "cpu_governor": _text(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         "hardware_counters": hardware_counters(root),
     }
+
+
+def cpu_model() -> str:
+    """The CPU's name: what a measurement is bound to."""
+    return _model(_lscpu_fields())
+
+
+def _model(fields: Mapping[str, str]) -> str:
+    return fields.get("Model name") or platform.processor() or platform.machine()
 
 
 def _lscpu(*options: str) -> Any:

@@ -1,83 +1,69 @@
 """What the launches of a comparison say: ratios with intervals, what the graft did, how noisy the machine was."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from memgraft import __version__, iterations, statistics
-from memgraft.compare import Comparison, Launch, Settings
-from memgraft.design import MIN_PAIRS, Side
+from memgraft import __version__, epochs, iterations, statistics
+from memgraft.compare import Comparison, Settings
+from memgraft.design import MIN_PAIRS, SWITCHED, Pairing, Side
+from memgraft.epochs import Switched
 from memgraft.errors import WrongUsageError
-from memgraft.formats import GIGA, Jvm, Zeroing
-from memgraft.grafts import joining
-from memgraft.metrics import AUTO, METRICS, Metric, MetricName, named
+from memgraft.formats import Jvm
+from memgraft.grafts import choices
+from memgraft.launches import Launch
+from memgraft.metrics import AUTO, BOUND, EPOCH, METRICS, Metric, MetricName, named
 from memgraft.run import joined_as_json
 from memgraft.statistics import Interval
+from memgraft.zeroing_figures import ZeroingFigures, zeroing_figures
 
-SCHEMA = 1
-COUNTS = ("tlabs", "missed_tlabs", "bytes", "cycles")
-"""Figures that are whole numbers; an even number of launches may have its median between two."""
+SCHEMA = 2
+"""2: the other side is called baseline, as it need not be the stock."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Both sides by one metric; the lists run over the pairs."""
+    """Both sides by one metric; the lists run over the pairs (with epochs: over the batches)."""
 
     metric: Metric
-    stock: list[float]
+    baseline: list[float]
     grafted: list[float]
-    stock_seconds: Interval
-    grafted_seconds: Interval
+    baseline_interval: Interval
+    grafted_interval: Interval
     ratio: Interval
 
     @classmethod
-    def of(cls, metric: Metric, stock: list[float], grafted: list[float]) -> "Measured":
+    def of(cls, metric: Metric, baseline: list[float], grafted: list[float]) -> "Measured":
         return cls(
             metric,
-            stock,
+            baseline,
             grafted,
-            statistics.median_interval(stock),
+            statistics.median_interval(baseline),
             statistics.median_interval(grafted),
-            statistics.median_interval(statistics.paired_ratios(stock, grafted)),
+            statistics.median_interval(statistics.paired_ratios(baseline, grafted)),
         )
 
     @property
     def ratios(self) -> list[float]:
-        return statistics.paired_ratios(self.stock, self.grafted)
+        return statistics.paired_ratios(self.baseline, self.grafted)
 
     @property
     def verdict(self) -> statistics.Verdict:
         return statistics.verdict(self.ratio)
 
     def as_json(self) -> dict[str, Any]:
+        unit = self.metric.unit
         return {
             "ratio": asdict(self.ratio),
             "verdict": self.verdict,
             "resolvable": self.ratio.resolvable,
-            "stock_seconds": asdict(self.stock_seconds),
-            "grafted_seconds": asdict(self.grafted_seconds),
+            f"baseline_{unit}": asdict(self.baseline_interval),
+            f"grafted_{unit}": asdict(self.grafted_interval),
             "pairs": [
-                {"stock_seconds": s, "grafted_seconds": g, "ratio": g / s}
-                for s, g in zip(self.stock, self.grafted, strict=True)
+                {f"baseline_{unit}": b, f"grafted_{unit}": g, "ratio": g / b}
+                for b, g in zip(self.baseline, self.grafted, strict=True)
             ],
-        }
-
-
-@dataclass(frozen=True)
-class ZeroingFigures:
-    """What the zeroing graft did, per launch: medians over the launches, each with its interval."""
-
-    strategy: str
-    kernel: str
-    figures: dict[str, Interval]
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "strategy": self.strategy,
-            "kernel": self.kernel,
-            **{name: round(f.median) if name in COUNTS else f.median for name, f in self.figures.items()},
-            "intervals": {name: {"low": f.low, "high": f.high} for name, f in self.figures.items()},
         }
 
 
@@ -87,13 +73,13 @@ class Noise:
 
     others_share: Interval
     stolen_share: Interval
-    stock_variation: float
-    """Coefficient of variation of the stock side by the headline metric."""
+    baseline_variation: float
+    """Coefficient of variation of the baseline side by the headline metric."""
     grafted_variation: float
-    stock_drift: Interval
-    """Change from the first to the last stock launch, relative."""
+    baseline_drift: Interval
+    """Change from the first to the last launch (with epochs: batch) of the baseline, relative."""
     still_warming: Interval | None
-    """Last over first steady iteration of a launch, median over the stock launches."""
+    """Last over first steady iteration of a launch, median over the launches of the baseline."""
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -120,9 +106,14 @@ class Outcome:
     settings: Settings
     output: Path
     launches: list[Launch]
-    measured: dict[MetricName, Measured]
+    measured: dict[str, Measured]
     headline: Measured
     zeroing: ZeroingFigures | None
+    """What the graft did."""
+    baseline_zeroing: ZeroingFigures | None
+    """The same of the baseline, where that is a graft too."""
+    switched: Switched | None
+    """Only with `--pairing epochs`."""
     noise: Noise
     iterations: IterationCounts | None
     jvms: list[Jvm]
@@ -136,8 +127,12 @@ class Outcome:
 
     @property
     def calibration(self) -> bool:
-        """Whether both sides are the stock: the agent was not loaded."""
-        return not joining(self.settings.selection)
+        """Whether both sides are the same, so that any difference is the machine's."""
+        return self.settings.calibration
+
+    @property
+    def labels(self) -> dict[str, str]:
+        return self.settings.labels
 
     @property
     def program(self) -> str:
@@ -152,28 +147,32 @@ class Outcome:
         return Path(self.settings.command[0]).name
 
     def on(self, side: Side) -> list[Launch]:
-        return [done for done in self.counted if done.side is side]
+        """The counted launches that ran this side; a switched one ran both."""
+        return [done for done in self.counted if done.side in (side, SWITCHED)]
 
     def as_json(self, report: Path, warnings: list[str]) -> dict[str, Any]:
         settings = self.settings
         joined = next((done.joined for done in self.launches if done.joined.variable), None)
-        graft: dict[str, Any] = {name: {"strategy": choice} for name, choice in settings.selection.items()}
-        if self.zeroing:
-            graft["zeroing"] = self.zeroing.as_json()
+        sides = ((settings.selection, self.zeroing), (settings.baseline, self.baseline_zeroing))
+        graft, baseline = (
+            {
+                name: figures.as_json() if figures and name == "zeroing" else {"strategy": choice.name}
+                for name, choice in choices(selection).items()
+            }
+            for selection, figures in sides
+        )
         return {
             "schema": SCHEMA,
-            "kind": "comparison",
+            "kind": "bound" if settings.bound else "comparison",
             "memgraft": __version__,
             "started": self.started,
             "command": list(settings.command),
             "program": self.program,
             "grafts": dict(settings.selection),
+            "baseline": dict(settings.baseline),
             "joined": joined_as_json(joined) if joined else None,
             "pairing": settings.pairing,
-            "launches": {
-                "stock": len(self.on(Side.STOCK)),
-                "grafted": len(self.on(Side.GRAFTED)),
-            },
+            "launches": {side: sum(done.side == side for done in self.counted) for side in (*Side, SWITCHED)},
             "warmup_launches": settings.warmup_launches,
             "metric": self.headline.metric.name,
             "ratio": asdict(self.headline.ratio),
@@ -181,6 +180,8 @@ class Outcome:
             "resolvable": self.headline.ratio.resolvable,
             "metrics": {name: measured.as_json() for name, measured in self.measured.items()},
             "graft": graft,
+            "baseline_graft": baseline,
+            "epochs": self.switched.as_json() if self.switched else None,
             "iterations": self.iterations.as_json() if self.iterations else None,
             "noise": self.noise.as_json(),
             "jvms": [jvm.model_dump() for jvm in self.jvms],
@@ -194,20 +195,21 @@ class Outcome:
 def analyse(comparison: Comparison, machine: dict[str, Any], started: str, jvm: Jvm | None = None) -> Outcome:
     """The outcome of a finished comparison; `jvm` is the command's own, for when no summary names one."""
     settings, counted = comparison.settings, comparison.counted
-    measured = {}
-    for metric in METRICS:
-        stock, grafted = (_seconds(metric, settings, counted, side) for side in (Side.STOCK, Side.GRAFTED))
-        if stock is not None and grafted is not None:
-            measured[metric.name] = Measured.of(metric, stock, grafted)
-    headline = _headline(settings.metric, measured)
+    switched = epochs.analyse([epochs.series_of(done.jvms) for done in counted]) if _switches(settings) else None
+    measured = {EPOCH.name: _of_epochs(switched)} if switched else _measured(settings, counted)
+    headline = measured[EPOCH.name] if switched else _headline(settings, measured)
     seen = {str(s.jvm): s.jvm for done in counted for s in done.jvms if s.state != "refused"}
+    # What both sides of a switched launch did together is nobody's figure.
+    sides = {side: [d.jvms for d in counted if d.side == side] for side in Side}
     return Outcome(
         settings=settings,
         output=comparison.output,
         launches=comparison.launches,
         measured=measured,
         headline=headline,
-        zeroing=_zeroing([done for done in counted if done.side is Side.GRAFTED]),
+        zeroing=zeroing_figures(sides[Side.GRAFTED]),
+        baseline_zeroing=zeroing_figures(sides[Side.BASELINE]),
+        switched=switched,
         noise=_noise(counted, headline, settings.warmup_iterations),
         iterations=_iteration_counts(counted, settings.warmup_iterations),
         jvms=list(seen.values()) or ([jvm] if jvm else []),
@@ -216,16 +218,37 @@ def analyse(comparison: Comparison, machine: dict[str, Any], started: str, jvm: 
     )
 
 
+def _switches(settings: Settings) -> bool:
+    return settings.pairing is Pairing.EPOCHS
+
+
+def _of_epochs(switched: epochs.Switched) -> Measured:
+    batches = switched.batches
+    return Measured.of(EPOCH, [batch.baseline for batch in batches], [batch.grafted for batch in batches])
+
+
+def _measured(settings: Settings, counted: Sequence[Launch]) -> dict[str, Measured]:
+    measured = {}
+    # Of the bound only what leaves the zeroing within pauses out.
+    for metric in map(named, BOUND) if settings.bound else METRICS:
+        baseline, grafted = (_seconds(metric, settings, counted, side) for side in (Side.BASELINE, Side.GRAFTED))
+        if baseline is not None and grafted is not None:
+            measured[metric.name] = Measured.of(metric, baseline, grafted)
+    return measured
+
+
 def _seconds(metric: Metric, settings: Settings, counted: Sequence[Launch], side: Side) -> list[float] | None:
     """One side's launches by a metric, in the order of the pairs; None unless every launch has it."""
-    mine = sorted((done for done in counted if done.side is side), key=lambda done: done.planned.pair or 0)
-    seconds = [metric.seconds(done.ended, done.iterations, settings.warmup_iterations) for done in mine]
+    mine = sorted((done for done in counted if done.side == side), key=lambda done: done.planned.pair or 0)
+    seconds = [metric.seconds(done, settings.warmup_iterations) for done in mine]
     known = [s for s in seconds if s is not None]
     return known if len(known) == len(mine) else None
 
 
-def _headline(asked: MetricName, measured: dict[MetricName, Measured]) -> Measured:
-    names = AUTO if asked is MetricName.AUTO else (asked,)
+def _headline(settings: Settings, measured: dict[str, Measured]) -> Measured:
+    asked = settings.metric
+    automatic = BOUND if settings.bound else AUTO
+    names = automatic if asked is MetricName.AUTO else (asked,)
     for name in names:
         if name in measured:
             return measured[name]
@@ -235,56 +258,25 @@ def _headline(asked: MetricName, measured: dict[MetricName, Measured]) -> Measur
     )
 
 
-def _zeroing(grafted: Sequence[Launch]) -> ZeroingFigures | None:
-    """Sums over the JVMs of each launch, then medians over the launches."""
-    per_launch = []
-    for done in grafted:
-        ended = [jvm for jvm in done.jvms if jvm.state == "ended"]
-        pairs = [(jvm, jvm.grafts.zeroing) for jvm in ended if jvm.grafts.zeroing is not None]
-        if pairs:
-            per_launch.append(pairs)
-    if len(per_launch) < MIN_PAIRS:
-        return None
-
-    def over(figure: Callable[[Zeroing], float]) -> list[float]:
-        return [sum(figure(zeroing) for _, zeroing in pairs) for pairs in per_launch]
-
-    tlabs, missed = over(lambda z: z.tlabs), over(lambda z: z.missed_tlabs)
-    zeroed, cycles, seconds = over(lambda z: z.bytes), over(lambda z: z.cycles), over(lambda z: z.seconds)
-    cpu = [sum(jvm.cpu_seconds for jvm, _ in pairs) for pairs in per_launch]
-    wall = [sum(jvm.wall_seconds for jvm, _ in pairs) for pairs in per_launch]
-    figures = {"tlabs": tlabs, "missed_tlabs": missed, "bytes": zeroed, "cycles": cycles, "seconds": seconds}
-    if min(seconds) > 0 and min(cpu) > 0 and min(wall) > 0:
-        figures["gigabytes_per_second"] = [b / s / GIGA for b, s in zip(zeroed, seconds, strict=True)]
-        figures["direct_cost"] = [s / c for s, c in zip(seconds, cpu, strict=True)]
-        figures["cpu_utilisation"] = [c / w for c, w in zip(cpu, wall, strict=True)]
-    all_zeroing = [zeroing for pairs in per_launch for _, zeroing in pairs]
-    return ZeroingFigures(
-        strategy=", ".join(sorted({z.strategy for z in all_zeroing})),
-        kernel=", ".join(sorted({z.kernel for z in all_zeroing})),
-        figures={name: statistics.median_interval(values) for name, values in figures.items()},
-    )
-
-
 def _noise(counted: Sequence[Launch], headline: Measured, warmup: int | None) -> Noise:
     return Noise(
-        others_share=statistics.median_interval([done.others_share for done in counted]),
-        stolen_share=statistics.median_interval([done.stolen_share for done in counted]),
-        stock_variation=statistics.variation(headline.stock),
+        others_share=statistics.median_or_range([done.others_share for done in counted]),
+        stolen_share=statistics.median_or_range([done.stolen_share for done in counted]),
+        baseline_variation=statistics.variation(headline.baseline),
         grafted_variation=statistics.variation(headline.grafted),
-        stock_drift=statistics.drift(headline.stock),
+        baseline_drift=statistics.drift(headline.baseline),
         still_warming=_still_warming(counted, headline.metric, warmup),
     )
 
 
 def _still_warming(counted: Sequence[Launch], metric: Metric, warmup: int | None) -> Interval | None:
-    """Whether a stock launch's steady iterations still change, where there are at least two of them."""
+    """Whether a baseline launch's steady iterations still change, where there are at least two of them."""
     time = metric.time
     if time is None:
         return None
     ratios = []
     for done in counted:
-        steady = iterations.steady(done.iterations, warmup) if done.side is Side.STOCK else []
+        steady = iterations.steady(done.iterations, warmup) if done.side == Side.BASELINE else []
         for workload in iterations.workloads(steady):
             times = [time(i) for i in steady if i.workload == workload]
             first, last = times[0], times[-1]

@@ -4,14 +4,14 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import psutil
 
-from memgraft import __version__, launch, native
+from memgraft import __version__, launch, native, profiles
 from memgraft.errors import (
     CannotTakeError,
     InterruptedRunError,
@@ -21,9 +21,9 @@ from memgraft.errors import (
     writing_to,
 )
 from memgraft.formats import JvmSummary, read_summaries
-from memgraft.grafts import Selection, describe, joining
+from memgraft.grafts import Selection, choices, describe, joining, stock_of
 from memgraft.screen import Screen, table
-from memgraft.words import bytes_of, count_of, percent, seconds_of
+from memgraft.words import bytes_of, count_of, decisions, percent, seconds_of
 
 SCHEMA = 1
 SUMMARY_BYTES = 4096
@@ -40,6 +40,8 @@ class Finished:
     ended: launch.Ended
     jvms: list[JvmSummary]
     interrupted: bool
+    kept: profiles.Kept | None = None
+    """Why nothing joined, though adaptive zeroing was asked for."""
 
     @property
     def grafted(self) -> bool:
@@ -72,6 +74,7 @@ class Finished:
             "memgraft": __version__,
             "command": list(self.command),
             "grafts": dict(self.selection),
+            "profile": self.kept.as_json() if self.kept else None,
             "joined": joined_as_json(self.joined),
             "exit_code": self.ended.exit_code,
             "wall_seconds": self.ended.wall_seconds,
@@ -84,9 +87,22 @@ class Finished:
         }
 
 
-def run(command: Sequence[str], selection: Selection, via: launch.Via, stdout: launch.File = None) -> Finished:
-    """Runs the command with the grafts; its input, output and errors are left alone unless `stdout` is given."""
+def run(
+    command: Sequence[str],
+    asked: Selection,
+    via: launch.Via,
+    stdout: launch.File = None,
+    *,
+    profile: bool = True,
+) -> Finished:
+    """Runs the command with the grafts; its input, output and errors are left alone unless `stdout` is given.
+
+    With `profile` a strategy that decides for itself leaves the stock alone where the program's profile says so.
+    """
     program = launch.find_program(command)
+    decides = any(choice.decides for choice in choices(asked).values())
+    kept = profiles.kept(command, program, os.environ) if profile and decides else None
+    selection = stock_of(asked) if kept else asked
     # Before anything is started: a missing agent must not show after the program has done its work.
     agent = native.find(native.HOTSPOT_AGENT) if joining(selection) else None
     scratch = Path(tempfile.mkdtemp(prefix="memgraft-"))
@@ -103,7 +119,7 @@ def run(command: Sequence[str], selection: Selection, via: launch.Via, stdout: l
         jvms = read_summaries(scratch)
         if joined.variable and not jvms:
             require_space(scratch)
-        return Finished(command, selection, joined, ended, jvms, interrupted)
+        return Finished(command, selection, joined, ended, jvms, interrupted, kept)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -184,10 +200,17 @@ def show(finished: Finished, screen: Screen) -> None:
     )
     done = [jvm for jvm in finished.jvms if jvm.state == "ended"]
     if len(done) == 1:
-        screen.print(f"memgraft: {_in_words(done[0])}", soft_wrap=True)
+        for line in (_in_words(done[0]), *_details(done[0])):
+            screen.print(f"memgraft: {line}", soft_wrap=True)
     elif done:
         screen.print(_table(done))
-    if not joining(finished.selection):
+    if finished.kept:
+        screen.print(
+            f"memgraft: adaptive kept the stock's own hot path: {finished.kept.reason}; measured: "
+            f"{', '.join(map(str, finished.kept.measurements))}; --no-profile joins all the same",
+            soft_wrap=True,
+        )
+    elif not joining(finished.selection):
         screen.print("memgraft: the agent was not loaded: the stock does this by itself", soft_wrap=True)
     for warning in finished.warnings():
         screen.print(f"memgraft: warning: {warning}", soft_wrap=True)
@@ -201,6 +224,33 @@ def _in_words(jvm: JvmSummary) -> str:
     if zeroing.gigabytes_per_second is not None and jvm.direct_cost is not None:
         text += f" at {zeroing.gigabytes_per_second:.1f} GB/s; direct cost {percent(jvm.direct_cost)} of CPU time"
     return text
+
+
+def _details(jvm: JvmSummary) -> Iterator[str]:
+    """What a strategy has to say beyond the common figures, a line each."""
+    zeroing = jvm.grafts.zeroing
+    if zeroing is None:
+        return
+    if zeroing.windows:
+        waste = bytes_of(zeroing.window_waste_bytes or 0)
+        yield f"{count_of(zeroing.windows, 'window')}, {waste} at their ends not used"
+    helper = zeroing.helper
+    if helper is not None and not helper.started:
+        yield f"the helper thread did not start: {helper.reason or 'no reason given'}"
+    elif helper is not None:
+        share = (zeroing.by.helper.bytes if zeroing.by and zeroing.by.helper else 0) / max(zeroing.bytes, 1)
+        yield (
+            f"the helper thread zeroed {percent(share)}; {count_of(helper.waits, 'wait')} for it "
+            f"({seconds_of(helper.wait_seconds)}), {count_of(helper.steals, 'block')} taken from it"
+        )
+    if zeroing.decisions:
+        yield f"adaptive chose {decisions(zeroing.decisions)}"
+    available = [f"{c.value:,} {c.name.replace('_', ' ')}" for c in jvm.counters if c.available]
+    if available:
+        yield f"hardware counters: {', '.join(available)}"
+    for reason in dict.fromkeys(c.reason for c in jvm.counters if not c.available):
+        names = ", ".join(c.name.replace("_", " ") for c in jvm.counters if not c.available and c.reason == reason)
+        yield f"no hardware counters of {names}: {reason}"
 
 
 def _table(jvms: Sequence[JvmSummary]) -> Any:

@@ -76,9 +76,16 @@ def median_interval(values: Sequence[float]) -> Interval:
     return Interval(exact.median, min(exact.low, bootstrap.low), max(exact.high, bootstrap.high))
 
 
-def paired_ratios(stock: Sequence[float], grafted: Sequence[float]) -> list[float]:
-    """The ratios grafted / stock, pair by pair."""
-    return [g / s for s, g in zip(stock, grafted, strict=True)]
+def median_or_range(values: Sequence[float]) -> Interval:
+    """The median with its interval; of too few values for one, what was seen from the least to the most."""
+    if len(values) >= MIN_PAIRS:
+        return median_interval(values)
+    return Interval(float(np.median(values)), min(values), max(values))
+
+
+def paired_ratios(baseline: Sequence[float], grafted: Sequence[float]) -> list[float]:
+    """The ratios grafted / baseline, pair by pair."""
+    return [g / b for b, g in zip(baseline, grafted, strict=True)]
 
 
 def verdict(ratio: Interval) -> Verdict:

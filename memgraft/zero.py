@@ -101,7 +101,7 @@ def bench(quick: bool, largest: int | None = None) -> dict[str, Any]:
         "memgraft": __version__,
         "machine": machine.describe(),
         "repetitions": found.repetitions,
-        "kernels": kernel_order(result.kernel for result in found.results),
+        "kernels": kernel_order({result.kernel for result in found.results} - {CALIBRATED}),
         "chosen": {kind: found.context.get(f"chosen_{kind}") for kind in ("ordinary", "non_temporal")},
         "table": str(of_this_cpu) if of_this_cpu else None,
         "streamed_bytes": found.context.get("streamed_bytes"),

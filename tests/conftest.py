@@ -1,9 +1,13 @@
 """What the end-to-end tests run on: this checkout's agent and workloads, and every JVM that setup/jdks fetched."""
 
+import contextlib
+import ctypes
+import errno
 import json
 import os
 import subprocess
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +16,8 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 AGENT = ROOT / "memgraft/native/libmemgraft_hotspot.so"
 FORGETFUL_AGENT = ROOT / "build/native/stocks/hotspot/tests/libmemgraft_forgetful.so"
+# Its non-temporal strategy is bulk and 3 % of the thread's CPU time more: an effect that is known.
+SLOWED_AGENT = ROOT / "build/native/stocks/hotspot/tests/libmemgraft_slowed.so"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "memgraft/jdks"
 
 # Under these HotSpot walks and checks its whole heap before and after every collection.
@@ -89,8 +95,92 @@ def memgraft(*arguments: str | Path, **changes: str) -> subprocess.CompletedProc
     return run([ROOT / "bin/memgraft", *arguments], **changes)
 
 
+DRIVER = """
+import sys
+from pathlib import Path
+from memgraft import native
+native.FOLDER = Path(sys.argv.pop(1))
+from memgraft.cli import main
+main()
+"""
+
+
+def memgraft_with(agent: Path, folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """The command line with another agent in the place of Memgraft's own, by way of a native folder in `folder`."""
+    natives = folder / "native"
+    natives.mkdir()
+    (natives / AGENT.name).symlink_to(agent)
+    return run([ROOT / ".venv/bin/python", "-P", "-c", DRIVER, natives, *arguments], PYTHONPATH=str(ROOT))
+
+
 def agent_options(folder: Path, options: str, agent: Path = AGENT) -> list[str]:
     return ["-XX:+ZeroTLAB", f"-agentpath:{agent}={options},summary={folder}"]
+
+
+def churn(jdk: Jdk, options: list[str], *, threads: int = 3, iterations: int = 2) -> list[str | Path]:
+    """The allocation storm that checks every fresh array and object for zeroes."""
+    jvm = [f"--jvm={option}" for option in options]
+    return [
+        *["env", f"JAVA_HOME={jdk.home}", ROOT / "bin/workload", "churn", *jvm],
+        *["--size", "small", "--threads", str(threads), "--iterations", str(iterations)],
+    ]
+
+
+class Frozen:
+    """One thread of another process that does not run meanwhile (ptrace(2), PTRACE_SEIZE and PTRACE_INTERRUPT)."""
+
+    _SEIZE, _INTERRUPT, _DETACH = 0x4206, 0x4207, 17
+    _WALL = 0x40000000  # __WALL of wait(2): threads too
+
+    def __init__(self, thread: int) -> None:
+        self.thread = thread
+
+    def _ptrace(self, request: int) -> None:
+        libc = ctypes.CDLL(None, use_errno=True)
+        libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+        libc.ptrace.restype = ctypes.c_long
+        if libc.ptrace(request, self.thread, None, None) != 0:
+            code = ctypes.get_errno()
+            if request == self._SEIZE and code == errno.EPERM:
+                pytest.skip("ptrace is not permitted here, so that no thread can be frozen")
+            raise OSError(code, os.strerror(code))
+
+    def __enter__(self) -> None:
+        self._ptrace(self._SEIZE)
+        self._ptrace(self._INTERRUPT)
+        os.waitpid(self.thread, self._WALL)
+
+    def __exit__(self, *_: object) -> None:
+        self._ptrace(self._DETACH)
+
+
+@contextlib.contextmanager
+def control_group(cpus: float) -> Iterator[list[str | Path]]:
+    """What to put in front of a command so that it gets no more than so many CPUs; skips where that takes rights."""
+    period = 100_000
+    for parent, limits in (
+        (Path("/sys/fs/cgroup"), {"cpu.max": f"{round(cpus * period)} {period}"}),
+        (Path("/sys/fs/cgroup/cpu"), {"cpu.cfs_period_us": str(period), "cpu.cfs_quota_us": str(round(cpus * period))}),
+    ):
+        group = parent / f"memgraft-test-{os.getpid()}"
+        try:
+            group.mkdir()
+        except OSError:
+            continue
+        try:
+            if not all((group / name).exists() for name in limits):
+                continue
+            for name, value in limits.items():
+                (group / name).write_text(value)
+            yield ["sh", "-c", f'echo $$ >{group}/cgroup.procs && exec "$@"', "sh"]
+            return
+        finally:
+            for _ in range(100):
+                with contextlib.suppress(OSError):
+                    group.rmdir()
+                    break
+                time.sleep(0.05)
+    pytest.skip("no control group with a limit of CPU time could be made here (it takes root, or delegation)")
 
 
 @pytest.fixture

@@ -8,20 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import AGENT, FORGETFUL_AGENT, ROOT, VERIFY_HEAP, Jdk, agent_options, clean_environment, fetched_jdk, run
+from conftest import AGENT, FORGETFUL_AGENT, VERIFY_HEAP, Jdk, agent_options, churn, clean_environment, fetched_jdk, run
 
 COLLECTORS = ["Serial", "Parallel", "G1"]
 STRATEGIES = ["bulk", "non-temporal"]
 Summaries = Callable[[], list[dict]]
-
-
-def churn(jdk: Jdk, options: list[str], *, threads: int = 3, iterations: int = 2) -> list[str | Path]:
-    """The allocation storm that checks every fresh array and object for zeroes."""
-    jvm = [f"--jvm={option}" for option in options]
-    return [
-        *["env", f"JAVA_HOME={jdk.home}", ROOT / "bin/workload", "churn", *jvm],
-        *["--size", "small", "--threads", str(threads), "--iterations", str(iterations)],
-    ]
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

@@ -194,7 +194,7 @@ def test_compare_finds_a_known_effect(programs: Path, tmp_path: Path) -> None:
     assert report["metric"] == "iteration-cpu"
     assert 1.15 < report["ratio"]["low"] <= report["ratio"]["median"] <= report["ratio"]["high"] < 1.35
     assert report["ratio"]["low"] <= 1.25 <= report["ratio"]["high"]
-    assert report["launches"] == {"stock": 7, "grafted": 7}
+    assert report["launches"] == {"baseline": 7, "grafted": 7, "switched": 0}
 
 
 def test_compare_finds_a_known_gain(programs: Path, tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_compare_of_a_workload_has_all_that_a_reader_needs(tmp_path: Path) -> No
     assert report["schema"] == 1
     assert set(report["ratio"]) >= {"median", "low", "high"}
     assert report["verdict"] in {"faster", "slower", "not resolved"}
-    assert report["launches"] == {"stock": 6, "grafted": 6}
+    assert report["launches"] == {"baseline": 6, "grafted": 6, "switched": 0}
     zeroing = report["graft"]["zeroing"]
     assert zeroing["bytes"] > 0
     assert 0 < zeroing["gigabytes_per_second"] < 1000
@@ -412,3 +412,8 @@ def test_an_installed_memgraft_works_away_from_the_checkout(tmp_path: Path, prog
     )
     assert result.returncode == 0, result.stderr
     assert str(target) in result.stdout
+    python = [ROOT / ".venv/bin/python", "-P", "-c", *command]
+    listed = run([*python, "paper", "--json"], PYTHONPATH=str(target))
+    assert "zeroing-5.11" in {paper["name"] for paper in json.loads(listed.stdout)["papers"]}
+    refused = run([*python, "paper", "zeroing-5.11"], PYTHONPATH=str(target))
+    assert "run `bin/memgraft paper` in a checkout" in one_line(refused, 3)

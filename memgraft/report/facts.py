@@ -1,14 +1,15 @@
 """The sentences and rows that the terminal and the page share."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from memgraft import launch
+from memgraft.design import SWITCHED, Side
 from memgraft.doctor import machine_lines
 from memgraft.grafts import describe
 from memgraft.outcome import Measured, Outcome
+from memgraft.profiles import WORTH
 from memgraft.statistics import Interval
-from memgraft.words import bytes_of, change, count_of, percent, seconds_of, seconds_with_interval, three_digits
+from memgraft.words import change, count_of, percent, seconds_with_interval
 
 Row = tuple[str, str]
 
@@ -16,28 +17,74 @@ Row = tuple[str, str]
 def verdict(outcome: Outcome) -> str:
     """The verdict as one sentence for somebody who reads nothing else."""
     head, ratio = outcome.headline, outcome.headline.ratio
-    over = f"over {count_of(outcome.settings.pairs, 'pair')} of launches"
+    over = f"over {measured_over(outcome)}"
     noun = head.metric.noun
+    if outcome.settings.bound:
+        return bound(outcome)
     if outcome.calibration:
+        what = "Stock against stock" if outcome.settings.stock else f"{_graft(outcome)} against itself"
         if head.verdict == "not resolved":
             return (
-                f"Stock against stock, {over}: no difference resolved, as it must be; on this machine now, a change of "
+                f"{what}, {over}: no difference resolved, as it must be; on this machine now, a change of "
                 f"{outcome.program}'s {noun} beyond ±{percent(ratio.resolvable)} would have shown."
             )
         return (
-            f"Stock against stock, {over}: one side {head.metric.verb} {change(ratio.median)} {noun} "
+            f"{what}, {over}: one side {head.metric.verb} {change(ratio.median)} {noun} "
             f"({interval(ratio)}), although both are the same: do not trust small effects measured here."
         )
     graft = describe(outcome.settings.selection)
+    than = "" if outcome.settings.stock else f" than with {describe(outcome.settings.baseline)}"
     if head.verdict == "not resolved":
         return (
             f"No difference resolved: with {graft} {outcome.program} {head.metric.verb} between {change(ratio.low)} "
-            f"and {change(ratio.high)} {noun} (95 % interval; median {change(ratio.median)}), {over}; anything beyond "
-            f"±{percent(ratio.resolvable)} would have shown."
+            f"and {change(ratio.high)} {noun}{than} (95 % interval; median {change(ratio.median)}), {over}; anything "
+            f"beyond ±{percent(ratio.resolvable)} would have shown."
         )
     return (
-        f"With {graft} {outcome.program} {head.metric.verb} {change(ratio.median)} {noun} ({interval(ratio)}), {over}."
+        f"With {graft} {outcome.program} {head.metric.verb} {change(ratio.median)} {noun}{than} ({interval(ratio)}), "
+        f"{over}."
     )
+
+
+def _graft(outcome: Outcome) -> str:
+    text = describe(outcome.settings.selection)
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def bound(outcome: Outcome) -> str:
+    """The bound as one sentence: whether zeroing matters to this program at all."""
+    head, ratio = outcome.headline, outcome.headline.ratio
+    over, noun = f"over {measured_over(outcome)}", head.metric.noun
+    if head.verdict == "faster":
+        return (
+            f"If zeroing cost nothing, {outcome.program} would use {change(ratio.median)} {noun} ({interval(ratio)}), "
+            f"{over}: no zeroing strategy can gain more than {percent(1 - ratio.low)}."
+        )
+    if head.verdict == "slower":
+        return (
+            f"Even if zeroing cost nothing, {outcome.program} would use {change(ratio.median)} {noun} "
+            f"({interval(ratio)}), {over}: the stock, which zeroes what compiled code does not fill anyway, is better "
+            "than memory zeroed ahead; zeroing strategies have nothing to gain here."
+        )
+    if ratio.low > 1 - WORTH:
+        return (
+            f"Zeroing does not matter to {outcome.program}: if it cost nothing, the program would use between "
+            f"{change(ratio.low)} and {change(ratio.high)} {noun} (95 % interval), {over}, so no strategy can gain "
+            f"more than {percent(1 - ratio.low)}."
+        )
+    return (
+        f"No gain resolved: if zeroing cost nothing, {outcome.program} would use between {change(ratio.low)} and "
+        f"{change(ratio.high)} {noun} (95 % interval; median {change(ratio.median)}), {over}: a strategy might gain up "
+        f"to {percent(1 - ratio.low)}, or nothing."
+    )
+
+
+def measured_over(outcome: Outcome) -> str:
+    """`10 pairs of launches`, or how many epochs of how many launches."""
+    if outcome.switched:
+        launches = count_of(len(outcome.counted), "launch")
+        return f"{outcome.switched.counted:,} epochs of {launches}"
+    return f"{count_of(outcome.settings.pairs, 'pair')} of launches"
 
 
 def interval(ratio: Interval) -> str:
@@ -64,7 +111,7 @@ class MetricRow:
 
     name: str
     noun: str
-    stock: str
+    baseline: str
     grafted: str
     ratio: str
     verdict: str
@@ -78,8 +125,8 @@ def metric_rows(outcome: Outcome) -> list[MetricRow]:
         return MetricRow(
             name=measured.metric.name,
             noun=measured.metric.noun,
-            stock=seconds_cell(measured.stock_seconds),
-            grafted=seconds_cell(measured.grafted_seconds),
+            baseline=seconds_cell(measured.baseline_interval),
+            grafted=seconds_cell(measured.grafted_interval),
             ratio=ratio_cell(measured.ratio),
             verdict=measured.verdict,
             headline=measured is outcome.headline,
@@ -88,51 +135,10 @@ def metric_rows(outcome: Outcome) -> list[MetricRow]:
     return sorted((row(m) for m in outcome.measured.values()), key=lambda r: not r.headline)
 
 
-def _whole(value: float) -> str:
-    return f"{value:,.0f}"
-
-
-FIGURE_WORDS: dict[str, Callable[[float], str]] = {
-    "bytes": bytes_of,
-    "seconds": seconds_of,
-    "gigabytes_per_second": three_digits,
-    "direct_cost": percent,
-    "cpu_utilisation": percent,
-}
-"""How a figure of the graft is written; counts are whole numbers."""
-
-
-def zeroing_rows(outcome: Outcome) -> list[Row]:
-    """What the zeroing graft did, per launch, as median and 95 % interval."""
-    zeroing = outcome.zeroing
-    if zeroing is None:
-        return []
-
-    def figure(name: str, text: str) -> list[Row]:
-        f = zeroing.figures.get(name)
-        if f is None:
-            return []
-        words = FIGURE_WORDS.get(name, _whole)
-        if f.low == f.high:
-            return [(text, f"{words(f.median)} in every launch")]
-        return [(text, f"{words(f.median)} [{words(f.low)}, {words(f.high)}]")]
-
-    return [
-        ("strategy, kernel", f"{zeroing.strategy}, {zeroing.kernel}"),
-        *figure("tlabs", "TLABs zeroed"),
-        *figure("missed_tlabs", "TLABs missed"),
-        *figure("bytes", "bytes zeroed"),
-        *figure("cycles", "cycles of zeroing"),
-        *figure("seconds", "CPU time of zeroing"),
-        *figure("gigabytes_per_second", "zeroing speed, GB/s"),
-        *figure("direct_cost", "direct cost"),
-        *figure("cpu_utilisation", "CPU utilisation"),
-    ]
-
-
 def noise_rows(outcome: Outcome) -> list[Row]:
     """How quiet it was."""
     noise, ratio = outcome.noise, outcome.headline.ratio
+    baseline, grafted = outcome.labels.values()
 
     def share(value: Interval) -> str:
         return f"{percent(value.median)} [{percent(value.low)}, {percent(value.high)}]"
@@ -142,16 +148,21 @@ def noise_rows(outcome: Outcome) -> list[Row]:
         ("CPU time of other programs", share(noise.others_share)),
         ("CPU time stolen by the hypervisor", share(noise.stolen_share)),
         (
-            "variation of launches",
-            f"stock {percent(noise.stock_variation)}, grafted {percent(noise.grafted_variation)}",
+            "variation of batches of epochs" if outcome.switched else "variation of launches",
+            f"{baseline} {percent(noise.baseline_variation)}, {grafted} {percent(noise.grafted_variation)}",
         ),
-        ("stock, first to last launch", signed(noise.stock_drift)),
+        (
+            f"{baseline}, first to last {'batch of epochs' if outcome.switched else 'launch'}",
+            signed(noise.baseline_drift),
+        ),
     ]
+    if outcome.switched and outcome.switched.autocorrelation is not None:
+        rows.append(("correlation of neighbouring batches", f"{outcome.switched.autocorrelation:.2f}"))
     if noise.still_warming is not None:
         warming = noise.still_warming
         rows.append(
             (
-                "stock, first to last steady iteration",
+                f"{baseline}, first to last steady iteration",
                 signed(Interval(warming.median - 1, warming.low - 1, warming.high - 1)),
             )
         )
@@ -170,11 +181,12 @@ def signed(change: Interval) -> str:
 def compared_rows(outcome: Outcome) -> list[Row]:
     """What was compared, exactly."""
     settings = outcome.settings
-    joined = next((done.joined for done in outcome.launches if done.joined.variable), None)
     rows = [("command", launch.shown(settings.command))]
-    if joined:
-        rows += [("grafted side only", f"{joined.variable}={' '.join(launch.quoted(o) for o in joined.options)}")]
-    else:
+    for side, who in _who(outcome):
+        joined = next((d.joined for d in outcome.launches if d.side == side and d.joined.variable), None)
+        if joined:
+            rows += [(who, f"{joined.variable}={' '.join(launch.quoted(o) for o in joined.options)}")]
+    if not any(done.joined.variable for done in outcome.launches):
         rows += [
             ("grafted side only", "nothing: the agent was not loaded, both sides are the stock (an A/A comparison)")
         ]
@@ -183,15 +195,41 @@ def compared_rows(outcome: Outcome) -> list[Row]:
     return rows
 
 
+def _who(outcome: Outcome) -> list[Row]:
+    """Each kind of launch that something may have joined, and what it is called here."""
+    settings = outcome.settings
+    if outcome.switched:
+        return [(SWITCHED, "every launch")]
+    if settings.stock:
+        return [(Side.GRAFTED, "grafted side only")]
+    return [(side, f"{label} side") for side, label in settings.labels.items()]
+
+
 def _launches(outcome: Outcome) -> str:
     settings = outcome.settings
-    warmup = f"{count_of(settings.warmup_launches, 'warm-up launch')} (grafted, not counted), then "
+    baseline, grafted = outcome.labels.values()
+    warm = f"{count_of(settings.warmup_launches, 'warm-up launch')} ({grafted}, not counted)"
+    warmup = f"{warm}, then " if settings.warmup_launches else ""
     pairs = count_of(settings.pairs, "pair")
     order = {
-        "alternate": f"{pairs} one after the other: stock, grafted, grafted, stock, ...",
+        "alternate": f"{pairs} one after the other: {baseline}, {grafted}, {grafted}, {baseline}, ...",
         "concurrent": f"{pairs}, both sides at the same time on CPUs of their own, swapped from pair to pair",
+        "epochs": f"{count_of(settings.pairs, 'launch')}, {baseline} and {grafted} switched at collections",
     }
     return warmup + order[settings.pairing]
+
+
+def epoch_rows(outcome: Outcome) -> list[Row]:
+    """How many epochs there were, and what was made of them."""
+    switched = outcome.switched
+    if switched is None:
+        return []
+    seen = sum(len(one) for one in switched.series)
+    return [
+        ("epochs", f"{seen:,} seen, the first half of each JVM's warm-up; {switched.counted:,} counted"),
+        ("quadruples of neighbours", f"{len(switched.ratios):,}"),
+        ("batches", f"{len(switched.batches):,}, in order; the interval is that of their median"),
+    ]
 
 
 def _iterations(outcome: Outcome) -> str:

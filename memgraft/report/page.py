@@ -3,18 +3,18 @@
 The template escapes every value; the pictures hold numbers and Memgraft's own words only.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from bokeh.embed import components
-from bokeh.plotting import figure
 from bokeh.resources import Resources
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from memgraft import __version__, launch
+from memgraft.design import Side
 from memgraft.grafts import describe
 from memgraft.outcome import Outcome
-from memgraft.report import facts, figures
+from memgraft.report import facts, figures, grafted
 from memgraft.words import seconds_of
 
 
@@ -23,30 +23,39 @@ def render(outcome: Outcome, warnings: Sequence[str]) -> str:
     pictures = {
         "distributions": figures.distributions(outcome),
         "ratios": figures.ratios(outcome),
-        "in_order": figures.in_order(outcome),
-        "iterations": figures.iteration_times(outcome),
+        # A launch that is both sides has no place in a picture of sides.
+        "in_order": None if outcome.switched else figures.in_order(outcome),
+        "epochs": figures.epoch_costs(outcome),
+        "iterations": None if outcome.switched else figures.iteration_times(outcome),
     }
-    return fill(
-        "template.html.j2",
-        pictures,
-        title=f"{outcome.program}: {describe(outcome.settings.selection)} against the stock",
+    script, places = components({name: picture for name, picture in pictures.items() if picture is not None})
+    return template("template.html.j2").render(
+        title=f"{outcome.program}: {describe(outcome.settings.selection)} against {_baseline(outcome)}",
         verdict=facts.verdict(outcome),
         kind=outcome.headline.verdict.replace(" ", "-"),
         warnings=warnings,
         compared=facts.compared_rows(outcome),
         metrics=facts.metric_rows(outcome),
-        zeroing=facts.zeroing_rows(outcome),
+        zeroing=grafted.rows(outcome.zeroing),
+        baseline_zeroing=grafted.rows(outcome.baseline_zeroing),
+        epochs=facts.epoch_rows(outcome),
+        baseline=outcome.labels[Side.BASELINE],
+        grafted=outcome.labels[Side.GRAFTED],
+        stock=outcome.settings.stock,
         noise=facts.noise_rows(outcome),
         machine=facts.machine_rows(outcome),
         launches=_launches(outcome),
         headline=outcome.headline.metric.noun,
         pairing=outcome.settings.pairing,
+        version=__version__,
+        # Written by Bokeh, not by anything that was measured.
+        pictures={name: Markup(place) for name, place in places.items()},  # noqa: S704
+        scripts=embedded(script),
     )
 
 
-def fill(template: str, pictures: Mapping[str, figure | None], **values: object) -> str:
-    """A template with its values and with those pictures that there are."""
-    script, places = components({name: picture for name, picture in pictures.items() if picture is not None})
+def template(name: str) -> Template:
+    """A template of this folder; it escapes every value."""
     environment = Environment(
         loader=PackageLoader("memgraft.report", "."),
         autoescape=True,
@@ -54,13 +63,16 @@ def fill(template: str, pictures: Mapping[str, figure | None], **values: object)
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template(template).render(
-        **values,
-        version=__version__,
-        # Written by Bokeh, not by anything that was measured.
-        pictures={name: Markup(place) for name, place in places.items()},  # noqa: S704
-        scripts=Markup(Resources(mode="inline", components=["bokeh"]).render() + script),  # noqa: S704
-    )
+    return environment.get_template(name)
+
+
+def embedded(script: str) -> Markup:
+    """Bokeh itself and the pictures' own script, written by Bokeh and not by anything that was measured."""
+    return Markup(Resources(mode="inline", components=["bokeh"]).render() + script)  # noqa: S704
+
+
+def _baseline(outcome: Outcome) -> str:
+    return "the stock" if outcome.settings.stock else describe(outcome.settings.baseline)
 
 
 def _launches(outcome: Outcome) -> list[dict[str, str]]:
@@ -68,11 +80,11 @@ def _launches(outcome: Outcome) -> list[dict[str, str]]:
     metric, warmup = outcome.headline.metric, outcome.settings.warmup_iterations
     rows = []
     for done in outcome.launches:
-        seconds = metric.seconds(done.ended, done.iterations, warmup)
+        seconds = metric.seconds(done, warmup)
         rows.append(
             {
                 "number": str(done.number),
-                "side": str(done.side),
+                "side": outcome.settings.name(done.side),
                 "pair": "warm-up" if done.planned.pair is None else str(done.planned.pair),
                 "cpus": ", ".join(map(str, done.planned.cpus)) or "any",
                 "headline": "-" if seconds is None else seconds_of(seconds),

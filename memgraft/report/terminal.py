@@ -7,6 +7,7 @@ from rich.text import Text
 
 from memgraft.outcome import Outcome
 from memgraft.report import facts
+from memgraft.report.grafted import rows as grafted_rows
 from memgraft.screen import Screen, table
 
 ROOM_FOR_INTERVALS = 110
@@ -29,15 +30,18 @@ def show(outcome: Outcome, warnings: Sequence[str], report: Path, screen: Screen
 
 def _tables(outcome: Outcome, screen: Screen) -> None:
     screen.print()
-    numbers = ("stock", "grafted", "grafted / stock")
+    baseline, grafted = outcome.labels.values()
+    numbers = (baseline, grafted, f"{grafted} / {baseline}")
     metrics = table("median [95 % interval]", *numbers, "", right=numbers)
     for row in facts.metric_rows(outcome):
-        cells = [row.stock, row.grafted, row.ratio]
+        cells = [row.baseline, row.grafted, row.ratio]
         if screen.width < ROOM_FOR_INTERVALS:
             cells = [cell.replace(" [", "\n[") for cell in cells]
         metrics.add_row(row.name, *cells, row.verdict, style="bold" if row.headline else "")
     screen.print(metrics)
-    _rows(screen, "What the graft did, per launch", facts.zeroing_rows(outcome))
+    _rows(screen, "The epochs", facts.epoch_rows(outcome))
+    _rows(screen, "What the graft did, per launch", grafted_rows(outcome.zeroing))
+    _rows(screen, f"What {baseline} did, per launch", grafted_rows(outcome.baseline_zeroing))
     _rows(screen, "How quiet it was", facts.noise_rows(outcome))
 
 

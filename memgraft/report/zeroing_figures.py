@@ -58,7 +58,7 @@ def relative_times(rows: Sequence[Row], kernels: Kernels, *, below: bool) -> fig
     mine = [row for row in rows if (row["bytes"] <= BOUNDARY if below else row["bytes"] >= BOUNDARY)]
     if not mine:
         return None
-    made = frame(HEIGHT, "region", "time / time of the 4-byte loop", axes="log")
+    made = frame(HEIGHT, "region", "time / time of the 4-byte loop", x_axis_type="log", y_axis_type="log")
     _byte_axis(made, mine)
     made.add_layout(Span(location=1, dimension="width", line_color=INK, line_dash="dashed"))
     for kernel in kernels.order:
@@ -76,7 +76,7 @@ def throughputs(rows: Sequence[Row], kernels: Kernels, drawn: Sequence[str]) -> 
     mine = [row for row in rows if row["kernel"] in drawn]
     if not mine:
         return None
-    made = frame(HEIGHT, "block", "GB/s, all threads together", axes="log")
+    made = frame(HEIGHT, "block", "GB/s, all threads together", x_axis_type="log", y_axis_type="log")
     _byte_axis(made, mine)
     for kernel in kernel_order(drawn):
         for threads in sorted({row["threads"] for row in mine}):
@@ -109,7 +109,7 @@ def scaling(rows: Sequence[Row], kernels: Kernels, drawn: Sequence[str]) -> figu
     if not mine:
         return None
     most = max(row["threads"] for row in mine)
-    made = frame(HEIGHT, "block", f"throughput of {most} threads / of 1", axes="log")
+    made = frame(HEIGHT, "block", f"throughput of {most} threads / of 1", x_axis_type="log", y_axis_type="log")
     # Annotations do not widen a range by themselves, and both no gain and a full one must be in the picture.
     lowest, highest = min(1, *(row["low"] for row in mine)), max(most, *(row["high"] for row in mine))
     made.y_range = Range1d(start=lowest / ROOM, end=highest * ROOM)

@@ -1,5 +1,9 @@
 """A calibration as one HTML file that needs nothing else, in the style of a comparison's page."""
 
+from bokeh.embed import components
+from markupsafe import Markup
+
+from memgraft import __version__
 from memgraft.best_kernels import changes
 from memgraft.calibrate import Calibration
 from memgraft.doctor import machine_lines
@@ -21,14 +25,14 @@ def render(calibration: Calibration) -> str:
     non_temporal = [name for name in kernels.order if name.startswith("non-temporal")]
     verdict = calibration.verdict
     claims = list(vars(verdict).values())
-    return page.fill(
-        "zeroing.html.j2",
-        {
-            "below": zeroing_figures.relative_times(times, kernels, below=True),
-            "above": zeroing_figures.relative_times(times, kernels, below=False),
-            "throughputs": zeroing_figures.throughputs(streamed, kernels, compared),
-            "scaling": zeroing_figures.scaling(streamed, kernels, [MEMSET, *non_temporal]),
-        },
+    pictures = {
+        "below": zeroing_figures.relative_times(times, kernels, below=True),
+        "above": zeroing_figures.relative_times(times, kernels, below=False),
+        "throughputs": zeroing_figures.throughputs(streamed, kernels, compared),
+        "scaling": zeroing_figures.scaling(streamed, kernels, [MEMSET, *non_temporal]),
+    }
+    script, places = components({name: picture for name, picture in pictures.items() if picture is not None})
+    return page.template("zeroing.html.j2").render(
         title=f"zeroing kernels on {calibration.cpu}",
         claims=[
             {"kind": {"holds": "faster", "fails": "slower"}.get(claim.verdict, "not-resolved"), "text": sentence}
@@ -57,6 +61,10 @@ def render(calibration: Calibration) -> str:
         table=str(calibration.path),
         started=calibration.started.isoformat(timespec="seconds"),
         notes=measured.notes,
+        version=__version__,
+        # Written by Bokeh, not by anything that was measured.
+        pictures={name: Markup(place) for name, place in places.items()},  # noqa: S704
+        scripts=page.embedded(script),
     )
 
 

@@ -37,7 +37,9 @@ from memgraft.cli import main
 main()
 """
 
-VARIABLES_LEFT_OUT = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "JAVA_HOME")
+VARIABLES_LEFT_OUT = (
+    *("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "JAVA_HOME", "XDG_CACHE_HOME"),
+)
 
 
 @dataclass(frozen=True)

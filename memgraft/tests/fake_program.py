@@ -2,15 +2,17 @@
 
 Its words are `name=value`: exit=N, signal=N, iterations=N, checksum=TEXT, refuse=CODE, jvms=N, state=running|ended,
 missed=N, seconds=S (of a stock iteration), factor=F (grafted over stock), garbage=1, reads=VARIABLE, sleep=S,
-stderr=TEXT, collector=NAME, tlabs=N.
+stderr=TEXT, collector=NAME, tlabs=N, epochs=N, pause=S (CPU seconds of zeroing within pauses).
 """
 
+import itertools
 import json
 import os
 import shlex
 import sys
 import time
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 words = dict(word.split("=", 1) for word in sys.argv[1:])
@@ -34,11 +36,32 @@ for number in range(int(words.get("jvms", "1")) if grafted else 0):
             "exit_code": int(words["refuse"]),
         }
     else:
-        zeroing: dict[str, object] = {"strategy": agent_options["zeroing"], "kernel": "avx512"}
+        zeroing: dict[str, Any] = {"strategy": agent_options["zeroing"], "kernel": "avx512"}
         if summary["state"] == "ended":
             tlabs = int(words.get("tlabs", "100"))
             zeroing |= {"tlabs": tlabs, "missed_tlabs": int(words.get("missed", "0")), "bytes": tlabs * 1_000_000}
             zeroing |= {"cycles": 25_000_000, "seconds": 0.01}
+            if agent_options["zeroing"] in ("concurrent", "adaptive"):
+                zeroing["helper"] = {"started": True, "reason": "", "waits": 2, "wait_seconds": 0.001, "steals": 3}
+                zeroing["by"] = {"thread": {"bytes": 0, "seconds": 0.0}}
+                zeroing["by"]["helper"] = {"bytes": tlabs * 1_000_000, "seconds": 0.01}
+                zeroing["decisions"] = {"concurrent": 12, "windows": 30}
+            if agent_options["zeroing"] == "pause":
+                zeroing["by"] = {"pause": {"bytes": 1, "seconds": float(words.get("pause", "0"))}}
+            if "against" in agent_options:
+                factor = float(words.get("factor", "1.0"))
+                records = [
+                    {"collection": number, "side": side, "mutator_cpu_seconds": seconds, "bytes": 20_000_000}
+                    for number, (side, seconds) in zip(
+                        range(int(words.get("epochs", "0"))),
+                        itertools.cycle([("baseline", 0.02), *[("grafted", 0.02 * factor)] * 2, ("baseline", 0.02)]),
+                        strict=False,
+                    )
+                ]
+                sides = {"grafted": agent_options["zeroing"], "baseline": agent_options["against"]}
+                zeroing["epochs"] = sides | {"records": records}
+            absent = {"name": "cache_misses", "unit": "events", "available": False, "reason": "no counters here"}
+            summary["counters"] = [absent]
             summary |= {"program": "org.example.Main a b", "wall_seconds": 0.5}
             summary |= {"user_seconds": 0.75, "system_seconds": 0.25}
         summary |= {"jvm": {**jvm, "libjvm": "/fake/libjvm.so", "collector": words.get("collector", "G1")}}

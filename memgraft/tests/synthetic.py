@@ -5,11 +5,15 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-from memgraft.compare import Comparison, Launch, Settings
-from memgraft.design import Pairing, Planned, Side
-from memgraft.formats import Grafts, Jvm, JvmSummary, Zeroing
+import numpy as np
+
+from memgraft import grafts
+from memgraft.compare import Comparison, Settings
+from memgraft.design import SWITCHED, Pairing, Planned, Side
+from memgraft.formats import Epoch, Epochs, EpochSide, Grafts, Jvm, JvmSummary, Zeroing
 from memgraft.iterations import Iteration
 from memgraft.launch import Ended, Joining, Via
+from memgraft.launches import Launch
 from memgraft.metrics import MetricName
 from memgraft.outcome import Outcome, analyse
 
@@ -108,18 +112,81 @@ def outcome(
     command: Sequence[str] = ("java", "-jar", "x.jar"),
     warmup_iterations: int | None = None,
     machine: dict[str, Any] | None = None,
+    against: str | None = None,
+    bound: bool = False,
 ) -> Outcome:
     done = launches(strategy=strategy) if done is None else done
+    selection = {"zeroing": strategy}
     settings = Settings(
         command=command,
-        selection={"zeroing": strategy},
+        selection=selection,
+        baseline=grafts.against(selection, against) if against else grafts.stock_of(selection),
         via=Via.AUTO,
-        pairs=len(done) // 2,
+        pairs=len(done) // (1 if pairing is Pairing.EPOCHS else 2),
         warmup_launches=1,
         warmup_iterations=warmup_iterations,
         metric=metric,
         pairing=pairing,
         output=Path("/out"),
+        bound=bound,
     )
     comparison = SimpleNamespace(settings=settings, launches=done, counted=done, output=Path("/out"))
     return analyse(cast("Comparison", comparison), machine or MACHINE, "2026-01-02T03:04:05+00:00")
+
+
+def epochs(
+    ratio: float = 1.0,
+    *,
+    seed: int = 1,
+    count: int = 600,
+    noise: float = 0.05,
+    phases: float = 0.7,
+    drift: float = 0.3,
+    order: Sequence[EpochSide] = ("baseline", "grafted", "grafted", "baseline"),
+) -> list[Epoch]:
+    """The epochs of a JVM that warms up, drifts, has phases and is disturbed now and then.
+
+    `phases` is the correlation of one epoch's noise with the next one's.
+    """
+    generator = np.random.default_rng(seed)
+    made, state = [], 0.0
+    for at in range(count):
+        side = order[at % len(order)]
+        state = phases * state + float(generator.normal(0, noise)) * (1 - phases**2) ** 0.5
+        warming = 1 + 4 * float(np.exp(-at / 20))
+        disturbed = 1 + float(generator.exponential(0.5)) * (generator.random() < 0.03)
+        size = int(2e7 * generator.uniform(0.9, 1.1))
+        cost = warming * (1 + drift * at / count) * float(np.exp(state)) * disturbed
+        seconds = 0.5e-9 * size * cost * (ratio if side == "grafted" else 1.0)
+        made.append(Epoch(collection=at, side=side, mutator_cpu_seconds=seconds, wall_seconds=seconds, bytes=size))
+    return made
+
+
+def switched_launch(number: int, series: Sequence[Epoch], grafted: str = "windows", baseline: str = "bulk") -> Launch:
+    """One launch of `--pairing epochs`."""
+    zeroing = Zeroing(
+        strategy=grafted,
+        kernel="avx512",
+        tlabs=10,
+        bytes=10**9,
+        seconds=0.1,
+        epochs=Epochs(grafted=grafted, baseline=baseline, records=list(series)),
+    )
+    return Launch(
+        number=number,
+        planned=Planned(SWITCHED, number),
+        joined=Joining(
+            "JAVA_TOOL_OPTIONS", ("-XX:+ZeroTLAB", f"-agentpath:/a.so=zeroing={grafted},against={baseline}")
+        ),
+        ended=Ended(0, 6.0, 5.0, 1.0, 10**8),
+        others_share=0.01,
+        stolen_share=0.0,
+        log=Path("/out/logs/x.out"),
+        iterations=iterations(1.0, 4),
+        jvms=[summary(grafts=Grafts(zeroing=zeroing))],
+    )
+
+
+def switched_outcome(ratio: float = 1.0, launch_count: int = 1, **changes: Any) -> Outcome:
+    done = [switched_launch(n, epochs(ratio, seed=n, **changes)) for n in range(1, launch_count + 1)]
+    return outcome(done, strategy="windows", against="bulk", pairing=Pairing.EPOCHS)

@@ -11,6 +11,8 @@ import pytest
 from memgraft import __version__, grafts
 from memgraft.tests.conftest import Memgraft, program
 
+EPOCHS = ("compare", "--pairing", "epochs", "--zeroing")
+
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
@@ -19,7 +21,27 @@ from memgraft.tests.conftest import Memgraft, program
         (["zero"], "missing command"),
         (["run"], "no graft given"),
         (["run", "--zeroing", "bulk", "--"], "no command given: expected `-- COMMAND...`"),
-        (["run", "--", "java"], "no graft given: expected at least one of --zeroing hot-path|bulk|non-temporal"),
+        (["run", "--", "java"], "no graft given: expected at least one of --zeroing hot-path|bulk|non-temporal|"),
+        (["run", "--zeroing", "pause", "--", "java"], "'pause' is not one of 'hot-path', 'bulk', 'non-temporal'"),
+        (["run", "--zeroing", "bulk", "--window", "8192", "--", "java"], "--window 8192: --zeroing bulk has no window"),
+        (["run", "--zeroing", "windows", "--window", "5000", "--", "java"], "--window 5000: expected a power of two"),
+        (["run", "--zeroing", "windows", "--window", "2048", "--", "java"], "--window 2048: expected a power of two"),
+        (
+            ["compare", "--zeroing", "bulk", "--against", "luck", "--", "java"],
+            "--against luck: expected one of hot-path",
+        ),
+        (["compare", "--zeroing", "bulk", "--against", "pause", "--", "java"], "--against pause: expected one of"),
+        ([*EPOCHS, "hot-path", "--", "java"], "--pairing epochs cannot switch to --zeroing hot-path"),
+        (
+            [*EPOCHS, "bulk", "--against", "hot-path", "--", "java"],
+            "cannot switch to --against hot-path: compiled code",
+        ),
+        ([*EPOCHS, "bulk", "--against", "adaptive", "--", "java"], "cannot switch to --against adaptive: it chooses"),
+        ([*EPOCHS, "adaptive", "--", "java"], "cannot switch to --zeroing adaptive: it chooses for itself"),
+        ([*EPOCHS, "bulk", "--", "java"], "both sides are bulk; expected two strategies to switch between"),
+        ([*EPOCHS, "windows", "--launches", "0", "--", "java"], "--launches 0: expected at least 1"),
+        ([*EPOCHS, "windows", "--metric", "wall", "--", "java"], "--metric wall with --pairing epochs"),
+        ([*EPOCHS, "windows", "--warmup-iterations", "1", "--", "java"], "--warmup-iterations 1 with --pairing epochs"),
         (["run", "--zeroing", "warm", "--", "java"], "'warm' is not one of 'hot-path', 'bulk', 'non-temporal'"),
         (["run", "--zeroing", "bulk", "--via", "post", "--", "java"], "'post' is not one of 'auto'"),
         (["run", "--zeroing", "bulk", "--no-such", "--", "java"], "no such option: --no-such"),
@@ -59,8 +81,10 @@ def test_help_names_every_graft_and_choice(memgraft: Memgraft) -> None:
         text = memgraft(command, "--help").out
         for graft in grafts.GRAFTS:
             assert graft.option in text
-            for choice in graft.choices:
+            for choice in graft.offered:
                 assert choice.name in text
+            for parameter in graft.parameters:
+                assert parameter.option in text
 
 
 def test_nothing_typed_is_help(memgraft: Memgraft) -> None:

@@ -11,6 +11,9 @@ from memgraft.tests.conftest import Done, Memgraft, program, set_up
 TWO_CPUS = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two CPUs")
 
 
+EPOCHS = ("compare", "--pairing", "epochs", "--zeroing")
+
+
 class Compare:
     def __init__(self, memgraft: Memgraft) -> None:
         self.memgraft = memgraft
@@ -43,7 +46,8 @@ class TestFinished:
         result = done.json()
         assert result["verdict"] == "faster"
         assert result["ratio"] == {"median": pytest.approx(0.9), "low": pytest.approx(0.9), "high": pytest.approx(0.9)}
-        assert result["launches"] == {"stock": 6, "grafted": 6}
+        assert result["launches"] == {"baseline": 6, "grafted": 6, "switched": 0}
+        assert result["baseline"] == {"zeroing": "hot-path"}
         assert result["graft"]["zeroing"]["direct_cost"] == 0.01
         assert result["graft"]["zeroing"]["intervals"]["bytes"] == {"low": 1e8, "high": 1e8}
         assert result["jvms"][0]["collector"] == "G1"
@@ -60,7 +64,7 @@ class TestFinished:
     def test_launches_alternate_after_a_warm_up(self, finished: tuple[Compare, Done]) -> None:
         compare, _ = finished
         sides = "".join(done["side"][0] for done in compare.launches())
-        assert sides == "g" + "sggs" * 3
+        assert sides == "g" + "bggb" * 3
         assert [done["pair"] for done in compare.launches()] == [None, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6]
 
     def test_every_launch_has_its_logs(self, finished: tuple[Compare, Done]) -> None:
@@ -80,7 +84,7 @@ def test_concurrent_pairs_swap_their_cpus(compare: Compare) -> None:
     done = compare("iterations=2", options=("--pairing", "concurrent", "--json"))
     assert done.code == 0
     assert done.json()["pairing"] == "concurrent"
-    stock = [launch["cpus"] for launch in compare.launches() if launch["side"] == "stock"]
+    stock = [launch["cpus"] for launch in compare.launches() if launch["side"] == "baseline"]
     assert stock[0] == stock[2] != stock[1] == stock[3]
     assert any("half of what the program would use" in warning for warning in done.json()["warnings"])
 
@@ -121,6 +125,52 @@ def test_default_output_folder(memgraft: Memgraft) -> None:
     assert (folder / "report.html").is_file()
 
 
+def test_against_another_strategy(compare: Compare) -> None:
+    done = compare("iterations=4", "factor=1.0", options=("--against", "non-temporal", "--json"))
+    assert done.code == 0
+    result = done.json()
+    assert result["baseline"] == {"zeroing": "non-temporal"}
+    assert result["baseline_graft"]["zeroing"]["strategy"] == "non-temporal"
+    assert result["graft"]["zeroing"]["strategy"] == "bulk"
+    assert "than with non-temporal zeroing" in result["sentence"]
+    assert all(done["jvms"] for done in compare.launches())
+    assert "stock" not in (compare.output / "report.html").read_text().split("<h2>How quiet")[0].split("<body>")[1]
+
+
+def test_against_a_graft_with_the_stock_as_the_graft(compare: Compare) -> None:
+    done = compare("iterations=2", options=("--against", "bulk", "--json"), zeroing="hot-path")
+    assert done.code == 0
+    assert [bool(launch["jvms"]) for launch in compare.launches()][:3] == [False, True, False]
+
+
+class TestEpochs:
+    def test_a_launch_is_both_sides(self, memgraft: Memgraft) -> None:
+        words = program("iterations=2", "epochs=600", "factor=0.9")
+        done = memgraft(*EPOCHS, "windows", "--window", "65536", "--json", "--output", "out", "--", *words)
+        assert done.code == 0, done.err
+        result = done.json()
+        assert result["launches"] == {"baseline": 0, "grafted": 0, "switched": 1}
+        assert result["verdict"] == "faster"
+        assert result["ratio"]["median"] == pytest.approx(0.9)
+        assert result["metric"] == "epoch-cpu"
+        assert result["epochs"]["counted"] == 300
+        assert result["metrics"]["epoch-cpu"]["baseline_seconds_per_gigabyte"]["median"] == pytest.approx(1)
+        assert "With windows zeroing (window 65536) fake used 10.0 % less CPU time of its threads per GB" in done.err
+        assert "than with bulk zeroing" in result["sentence"]
+        assert "zeroing=windows,window=65536,against=bulk" in (memgraft.folder / "out/report.html").read_text()
+
+    def test_too_few_collections(self, memgraft: Memgraft) -> None:
+        done = memgraft(*EPOCHS, "windows", "--", *program("epochs=40"))
+        assert done.code == 2
+        assert "40 epochs (times between two collections) were seen in one launch" in done.error
+        assert "expected at least 48: use a smaller young generation" in done.error
+
+    def test_launches_are_added_up(self, memgraft: Memgraft) -> None:
+        done = memgraft(*EPOCHS, "windows", "--launches", "2", "--json", "--", *program("epochs=40"))
+        assert done.code == 0, done.err
+        assert done.json()["epochs"]["quadruples"] == 10
+
+
 class TestStops:
     def test_at_a_launch_that_fails(self, compare: Compare) -> None:
         done = compare("exit=5", "stderr=out of luck")
@@ -145,7 +195,8 @@ class TestStops:
         done = compare("iterations=2", "grafted_checksum=x")
         assert done.code == 1
         assert (
-            "WRONG RESULT: iteration 0 of workload 'fake' has checksum 'c' in the stock launch of pair 1" in done.error
+            "WRONG RESULT: iteration 0 of workload 'fake' has checksum 'c' in the baseline launch of pair 1"
+            in done.error
         )
         assert "and 'cx' in the warm-up launch (grafted)" in done.error
         assert len(compare.launches()) == 2
@@ -171,7 +222,7 @@ class TestStops:
 
     def test_without_warm_up_launches(self, compare: Compare) -> None:
         done = compare("exit=5", options=("--warmup-launches", "0"))
-        assert "the stock launch of pair 1 (launch 1 of 12)" in done.error
+        assert "the baseline launch of pair 1 (launch 1 of 12)" in done.error
 
 
 def test_stack_frames_are_not_the_last_word(compare: Compare) -> None:

@@ -23,7 +23,7 @@ class TestMetric:
     def test_auto_is_the_cpu_time_of_steady_iterations(self) -> None:
         outcome = synthetic.outcome()
         assert outcome.headline.metric.name is MetricName.ITERATION_CPU
-        assert outcome.headline.stock == [pytest.approx(1.2345678)] * 10
+        assert outcome.headline.baseline == [pytest.approx(1.2345678)] * 10
 
     def test_auto_without_iterations_is_the_cpu_time_of_the_launch(self) -> None:
         outcome = synthetic.outcome(synthetic.launches(iteration_count=0))
@@ -96,10 +96,10 @@ class TestVerdict:
 class TestJson:
     def test_what_the_issue_promises(self) -> None:
         result = as_json(synthetic.outcome(synthetic.launches(ratio=0.9)))
-        assert result["schema"] == 1
+        assert result["schema"] == 2
         assert result["verdict"] == "faster"
         assert set(result["ratio"]) == {"median", "low", "high"}  # type: ignore[call-overload]
-        assert result["launches"] == {"stock": 10, "grafted": 10}
+        assert result["launches"] == {"baseline": 10, "grafted": 10, "switched": 0}
         assert result["metric"] == "iteration-cpu"
         assert result["pairing"] == "alternate"
         assert result["command"] == ["java", "-jar", "x.jar"]

@@ -16,6 +16,7 @@
 
 #include "graft_zeroing.h"
 #include "joints.h"
+#include "memgraft/linux/perf_counters.h"
 #include "options.h"
 #include "patch.h"
 #include "refusal.h"
@@ -35,6 +36,8 @@ struct Agent {
   std::string option_text;
   Options options;
   Stock stock;
+  // Opened before the JVM has other threads, so that it counts for all of them.
+  std::optional<linux_os::PerfCounters> counters;
   std::optional<SummaryFile> summary;
   Clock::time_point started;
 };
@@ -76,7 +79,8 @@ void JNICALL on_vm_death(jvmtiEnv* jvmti, JNIEnv* /*jni*/) {
   try {
     const std::chrono::duration<double> wall = Clock::now() - agent.started;
     (void)agent.summary->write(summarise_ended(agent.options, agent.stock,
-                                               system_property(jvmti, "sun.java.command"), wall.count()));
+                                               system_property(jvmti, "sun.java.command"), wall.count(),
+                                               agent.counters ? &*agent.counters : nullptr));
   } catch (const std::exception& error) {
     (void)std::fprintf(stderr, "memgraft: no summary: %s\n", error.what());
   }
@@ -153,11 +157,15 @@ void load(JavaVM* vm, jvmtiEnv* jvmti, const std::string& option_text) {
         Agent{.option_text = option_text,
               .options = options,
               .stock = Stock(identity, reinterpret_cast<const void*>(vm->functions->GetEnv), kAllNeeds),
+              .counters = std::nullopt,
               .summary = std::nullopt,
               .started = Clock::now()});
     if (options.check && options.summary_folder) {
       const SummaryFile file(*options.summary_folder, "check");
       leave(file.write(check_stock(agent->stock)) ? EXIT_SUCCESS : EXIT_FAILURE);
+    }
+    if (options.counters) {
+      agent->counters.emplace();
     }
     watch(jvmti, options);
     graft(*agent);

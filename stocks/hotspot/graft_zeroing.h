@@ -12,21 +12,11 @@
 #include "epochs.h"
 #include "joints.h"
 #include "memgraft/units.h"
-#include "needs.h"
 #include "options.h"
 #include "patch.h"
+#include "zeroing_needs.h"
 
 namespace memgraft::hotspot {
-
-// What every strategy needs; what handing out windows needs besides; what zeroing a nursery ahead of its use
-// needs besides.
-extern const Needs kZeroingNeeds;
-extern const Needs kWindowNeeds;
-extern const Needs kAheadNeeds;
-
-// What these options need of a JVM that runs with `collector`. On G1, whose nursery is scattered, adaptive does
-// without what zeroes ahead.
-std::vector<const Needs*> zeroing_needs(const ZeroingOptions& options, Collector collector);
 
 // Finds every joint, then puts the replacements into `patch`; the caller keeps or undoes them. Throws a Refusal.
 void install_zeroing(const ZeroingOptions& options, const Stock& stock, Collector collector, Patch& patch);

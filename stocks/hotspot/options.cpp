@@ -144,11 +144,13 @@ Options parse_options(std::string_view text) {
       words.table = parse_file(value, option);
     } else if (key == "summary") {
       options.summary_folder = parse_folder(value, option);
+    } else if (option == "counters") {
+      options.counters = true;
     } else if (option == "check") {
       options.check = true;
     } else {
       refuse(option,
-             "zeroing=STRATEGY, against=STRATEGY, window=BYTES, table=FILE, summary=FOLDER or check");
+             "zeroing=STRATEGY, against=STRATEGY, window=BYTES, table=FILE, summary=FOLDER, counters or check");
     }
   }
   if (words.any()) {

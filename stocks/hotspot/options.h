@@ -28,6 +28,7 @@ struct ZeroingOptions {
 struct Options {
   std::optional<ZeroingOptions> zeroing;
   std::optional<std::filesystem::path> summary_folder;
+  bool counters = false;  // count what the hardware can, for the summary
   bool check = false;
 
   friend bool operator==(const Options&, const Options&) = default;

@@ -136,6 +136,19 @@ Json describe_zeroing(const ZeroingOptions& options) {
   return json;
 }
 
+Json describe_counters(const linux_os::PerfCounters& counters) {
+  Json all = Json::array();
+  for (const linux_os::Counter& counter : counters.read()) {
+    all.push_back({{"name", counter.name},
+                   {"unit", counter.unit},
+                   {"available", counter.available},
+                   {"reason", counter.reason},
+                   {"value", counter.value},
+                   {"running_share", counter.running_share}});
+  }
+  return all;
+}
+
 Json availability(bool available, const std::string& reason) {
   return {{"available", available}, {"reason", reason}};
 }
@@ -235,13 +248,16 @@ Json summarise_running(const Options& options, const Stock& stock) {
 }
 
 Json summarise_ended(const Options& options, const Stock& stock, const std::string& program,
-                     double wall_seconds) {
+                     double wall_seconds, const linux_os::PerfCounters* counters) {
   Json json = summary("ended", describe_jvm(stock));
   json["program"] = program;
   json["wall_seconds"] = wall_seconds;
   add_cpu_time(json);
   if (options.zeroing) {
     json["grafts"]["zeroing"] = describe_zeroing(*options.zeroing);
+  }
+  if (counters != nullptr) {
+    json["counters"] = describe_counters(*counters);
   }
   return json;
 }

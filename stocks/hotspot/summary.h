@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "memgraft/linux/perf_counters.h"
 #include "options.h"
 #include "refusal.h"
 #include "stock.h"
@@ -32,8 +33,9 @@ nlohmann::ordered_json check_stock(const Stock& stock);
 
 // The summary of a JVM that takes the options' graft. `program` is empty while it is not known.
 nlohmann::ordered_json summarise_running(const Options& options, const Stock& stock);
+// `counters` may be null: nobody asked for them.
 nlohmann::ordered_json summarise_ended(const Options& options, const Stock& stock, const std::string& program,
-                                       double wall_seconds);
+                                       double wall_seconds, const linux_os::PerfCounters* counters);
 nlohmann::ordered_json summarise_refusal(const Refusal& refusal, const Identity& identity);
 
 }  // namespace memgraft::hotspot

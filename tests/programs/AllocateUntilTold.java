@@ -3,7 +3,7 @@ import java.util.List;
 
 /**
  * Allocates on two threads until a line arrives on standard input, keeping some of it and checking
- * what it kept.
+ * what it kept. A line that begins with a c has it crash.
  */
 final class AllocateUntilTold {
   private static volatile boolean stop;
@@ -48,6 +48,14 @@ final class AllocateUntilTold {
     }
   }
 
+  /** Writes where no memory is. By reflection, because compilers warn of that class. */
+  private static void crash() throws Exception {
+    Class<?> type = Class.forName("sun.misc.Unsafe");
+    java.lang.reflect.Field instance = type.getDeclaredField("theUnsafe");
+    instance.setAccessible(true);
+    type.getMethod("putByte", long.class, byte.class).invoke(instance.get(null), 1L, (byte) 1);
+  }
+
   public static void main(String[] arguments) throws Exception {
     List<Throwable> failures = new ArrayList<>();
     List<Thread> threads = new ArrayList<>();
@@ -63,7 +71,9 @@ final class AllocateUntilTold {
       thread.start();
     }
     System.out.println("allocating");
-    System.in.read();
+    if (System.in.read() == 'c') {
+      crash();
+    }
     stop = true;
     for (Thread thread : threads) {
       thread.join();

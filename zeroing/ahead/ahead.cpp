@@ -33,7 +33,7 @@ constexpr std::size_t smallest_block = 4096;
 
 std::uint64_t monotonic_nanoseconds() {
   timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
+  (void)clock_gettime(CLOCK_MONOTONIC, &time);  // cannot fail for this clock (clock_gettime(2))
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
@@ -89,7 +89,8 @@ class ZeroingAhead::Parts {
   bool make_room(std::size_t blocks);
   [[nodiscard]] Region open_region() const;
   Nanoseconds make_taken(const Region& region, Generation generation, std::size_t first, std::size_t last);
-  std::size_t zero_unready(const Region& region, Generation generation, std::byte* begin, std::byte* end);
+  [[nodiscard]] std::size_t zero_unready(const Region& region, Generation generation, std::byte* begin,
+                                         std::byte* end) const;
   TakerCounts& own_counts();
 
   Settings settings_;
@@ -252,7 +253,7 @@ Nanoseconds ZeroingAhead::Parts::make_taken(const Region& region, Generation gen
 
 /// Zeroes what of [begin, end), which lies in the region, was not found ready. Returns how much.
 std::size_t ZeroingAhead::Parts::zero_unready(const Region& region, Generation generation, std::byte* begin,
-                                              std::byte* end) {
+                                              std::byte* end) const {
   const Value ready = ahead::value_of(generation, Block::zeroed);
   std::size_t zeroed = 0;
   std::byte* unready = begin;  // where the blocks that are not ready began
@@ -263,7 +264,7 @@ std::size_t ZeroingAhead::Parts::zero_unready(const Region& region, Generation g
     if (!ends) {
       continue;
     }
-    const std::size_t bytes = static_cast<std::size_t>(std::min(block_begin, end) - unready);
+    const auto bytes = static_cast<std::size_t>(std::min(block_begin, end) - unready);
     if (bytes > 0) {
       settings_.zero_now(unready, bytes);
       zeroed += bytes;

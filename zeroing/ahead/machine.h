@@ -33,7 +33,7 @@ class Machine {
 
   [[nodiscard]] bool stealing() const { return stealing_; }
 
-  // --- the helper's ----------------------------------------------------------------------------------------
+  // --- the helper's ---
 
   /// By the helper, before its first block. False where it cannot do what was promised for it.
   bool begin();
@@ -43,8 +43,7 @@ class Machine {
                   std::size_t piece);
   void drain() const;
 
-  // --- everybody else's
-  // -------------------------------------------------------------------------------------
+  // --- everybody else's ---
 
   [[nodiscard]] bool expel() const;
   static void wait(unsigned turn);

@@ -53,7 +53,8 @@ constexpr Value value_of(Generation generation, Block block) {
 constexpr Generation generation_of(Value value) { return value >> generation_shift; }
 constexpr Phase phase_of(Value value) { return static_cast<Phase>(value & 3U); }
 constexpr Block block_of(Value value) { return static_cast<Block>(value & 3U); }
-/// Of an earlier generation. One of a later generation is somebody's: only a helper that slept since sees that.
+/// Of an earlier generation. One of a later generation is somebody's: only a helper that slept since sees
+/// that.
 constexpr bool is_dirty(Value block, Generation generation) { return generation_of(block) < generation; }
 
 /// How a block that the helper tried ended.
@@ -81,8 +82,7 @@ class Protocol {
 
   Protocol(Policy& policy, Word& work) : policy_(policy), work_(work) {}
 
-  // --- with the allocating threads stopped
-  // ------------------------------------------------------------------
+  // --- with the allocating threads stopped ---
 
   void open(Generation generation) {
     // release: the region's place and its old contents, before the helper reads the one and writes the other
@@ -114,36 +114,29 @@ class Protocol {
     return Closed::waited;
   }
 
-  // --- allocating threads
-  // -----------------------------------------------------------------------------------
+  // --- allocating threads ---
 
   /// Whose a block is that this thread was handed a part of; if it was nobody's or the helper's, not the
   /// helper's afterwards.
   Found take(Word& block, Generation generation) {
     Value seen = block.load(std::memory_order_acquire);  // acquire: the helper's zeroes, or its last stores
     while (true) {
-      if (is_dirty(seen, generation)) {
-        // relaxed: the helper has not touched this block, and this thread passes nothing on with it
-        if (block.compare_exchange_strong(seen, value_of(generation, Block::taken), std::memory_order_relaxed,
-                                          std::memory_order_acquire)) {  // acquire: as above
-          return Found::taken;
-        }
-        continue;
+      const bool dirty = is_dirty(seen, generation);
+      if (!dirty && block_of(seen) == Block::zeroed) {
+        return Found::ready;
       }
-      switch (block_of(seen)) {
-        case Block::zeroed:
-          return Found::ready;
-        case Block::taken:
-          return Found::taken;
-        case Block::revoked:
-          return Found::revoked;
-        case Block::zeroing:
-          break;
+      if (!dirty && block_of(seen) == Block::taken) {
+        return Found::taken;
       }
-      // relaxed: expel() is a full barrier, and a helper that is waited for answers with a release
-      if (block.compare_exchange_strong(seen, value_of(generation, Block::revoked), std::memory_order_relaxed,
-                                        std::memory_order_acquire)) {  // acquire: as above
-        return Found::stolen;
+      if (!dirty && block_of(seen) == Block::revoked) {
+        return Found::revoked;
+      }
+      // acquire: for the value that a failed exchange reads, as above. A successful one needs no order:
+      // nobody has written to a dirty block, and who lets go of a revoked one is waited for or expelled, a
+      // full barrier.
+      if (block.compare_exchange_strong(seen, value_of(generation, dirty ? Block::taken : Block::revoked),
+                                        std::memory_order_acquire, std::memory_order_acquire)) {
+        return dirty ? Found::taken : Found::stolen;
       }
     }
   }
@@ -156,7 +149,7 @@ class Protocol {
       Value expected = value_of(generation, Block::revoked);
       if (expelled) {
         // release: others who find it taken come after expel(); acquire: the helper may have let go by itself
-        block.compare_exchange_strong(expected, value_of(generation, Block::taken), std::memory_order_release,
+        block.compare_exchange_strong(expected, value_of(generation, Block::taken), std::memory_order_acq_rel,
                                       std::memory_order_acquire);
       } else {
         // acquire: the helper's last stores
@@ -168,8 +161,7 @@ class Protocol {
     return !expelled;
   }
 
-  // --- the helper
-  // -------------------------------------------------------------------------------------------
+  // --- the helper ---
 
   /// Zeroes one block of `pieces` pieces unless it is somebody's.
   Helped help(Word& block, Generation generation, std::size_t index, std::size_t pieces) {

@@ -81,6 +81,7 @@ std::uint64_t* own_sequence() {
 // to its end is followed by finish_restartable() before the block is published; until then the block is the
 // helper's, and whoever takes it away interrupts this core by membarrier(2), or finds this thread not
 // running, switched away from through the kernel's own full barrier.
+// NOLINTNEXTLINE(readability-non-const-parameter): the instructions below store through `sequence`
 bool zero_restartably(std::uint64_t* sequence, Held work, Held block, std::byte* memory, std::size_t bytes) {
   // The kernel finds the descriptor through `sequence`, and clears that when it makes the thread leave. A
   // sequence calls nothing and does not leave its range of addresses. The abort handler is preceded by the

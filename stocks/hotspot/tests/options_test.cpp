@@ -17,6 +17,7 @@ TEST(Options, AreReadInAnyOrder) {
   EXPECT_FALSE(options.check);
   EXPECT_EQ(parse_options("zeroing=bulk").zeroing->strategy, ZeroingStrategy::bulk);
   EXPECT_TRUE(parse_options("check,summary=/").check);
+  EXPECT_TRUE(parse_options("zeroing=bulk,counters").counters);
 }
 
 TEST(Options, DecodeCommasAndPercentSignsInFolders) {
@@ -62,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(All, WrongOptions,
                                          "window=4096", "against=bulk", "zeroing=bulk,window=4096",
                                          "zeroing=windows,window=5000", "zeroing=windows,window=2048",
                                          "zeroing=windows,window=2097152", "zeroing=windows,window=4096k",
-                                         "zeroing=bulk,against=bulk", "zeroing=bulk,against=adaptive",
+                                         "counters", "counters=1,zeroing=bulk", "zeroing=bulk,against=bulk", "zeroing=bulk,against=adaptive",
                                          "zeroing=adaptive,against=bulk", "zeroing=bulk,against=hot-path",
                                          "zeroing=bulk,table=/no/such/file", "zeroing=bulk,summary=/%zz", "zeroing=bulk,summary=/%00"));
 

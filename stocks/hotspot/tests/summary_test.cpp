@@ -67,6 +67,28 @@ TEST(Check, SaysWhichCollectorsTakeTheGraft) {
   EXPECT_EQ(check["jvm"]["collector"], "Parallel");
   EXPECT_EQ(check["grafts"]["zeroing"]["available"], true);
   EXPECT_EQ(check["grafts"]["zeroing"]["collectors"]["Parallel"]["available"], true);
+  EXPECT_EQ(check["grafts"]["zeroing"]["strategies"]["windows"]["available"], true);
+  EXPECT_EQ(check["grafts"]["zeroing"]["strategies"]["concurrent"]["available"], true);
+}
+
+TEST(Check, SaysWhichStrategyCannotJoin) {
+  const FakeLibrary library("no_eden_end_jvm.so");
+  const auto check = check_stock(library.stock());
+  EXPECT_EQ(check["grafts"]["zeroing"]["available"], true);
+  EXPECT_EQ(check["grafts"]["zeroing"]["strategies"]["windows"]["available"], true);
+  EXPECT_EQ(check["grafts"]["zeroing"]["strategies"]["concurrent"]["available"], false);
+}
+
+TEST(EndedSummary, HasTheHardwareCountersThatWereAskedFor) {
+  const FakeLibrary library("fake_jvm.so");
+  const linux_os::PerfCounters counters;
+  const auto summary = summarise_ended({}, library.stock(), "Main", 1.0, &counters);
+  ASSERT_FALSE(summary["counters"].empty());
+  for (const auto& counter : summary["counters"]) {
+    // There, or the reason why not.
+    EXPECT_TRUE(counter["available"] == true || counter["reason"] != "") << counter;
+  }
+  EXPECT_FALSE(summarise_ended({}, library.stock(), "Main", 1.0, nullptr).contains("counters"));
 }
 
 TEST(Check, GivesTheReasonWhenNoCollectorDoes) {

@@ -70,7 +70,7 @@ struct Allocator {
         ground.ahead.take(piece.memory.data(), piece.memory.size());
         note(piece, std::byte{0}, "not zero when taken");
       }
-      std::ranges::fill(piece.memory, piece.mark);
+      fill(piece.memory, piece.mark);
       pieces.push_back(piece);
     }
   }
@@ -198,6 +198,34 @@ TEST_P(Stress, NobodyWritesToMemoryThatWasHandedOut) {
             << counts.steals << " in " << counts.steal_time.count() << " ns, waits " << counts.waits << " in "
             << counts.wait_time.count() << " ns, closed in a block " << counts.closes_in_block
             << ", longest close " << counts.longest_close.count() << " ns\n";
+}
+
+/// Where the helper writes at this moment: within one piece of its block, further stores follow unless it is
+/// made to leave its sequence. Nothing but membarrier(2) does that to a thread that runs.
+TEST(Stolen, FromAHelperThatIsWritingThere) {
+  constexpr std::size_t piece_bytes = 4 * kib;
+  ZeroingAhead ahead(settings(true, 4 * mib));
+  std::string reason;
+  ASSERT_TRUE(ahead.start(reason)) << reason;
+  if (!ahead.can_steal(reason)) {
+    GTEST_SKIP() << "SKIPPED: blocks cannot be taken from a running helper here: " << reason;
+  }
+  const Nursery nursery(4 * mib);
+  const std::span<std::byte> end_of_piece = nursery.memory().subspan(mib + piece_bytes - 64, 64);
+  const std::atomic_ref<std::byte> begin_of_piece(nursery.memory()[mib]);
+  // Until that was met often enough; on a busy machine the two threads seldom run at once.
+  for (int round = 0; round < 20'000 && ahead.counts().steals < 50; ++round) {
+    nursery.soil();
+    ahead.open(nursery.memory());
+    for (int look = 0; look < 10'000'000 && begin_of_piece.load(std::memory_order_relaxed) == dirt; ++look) {
+    }
+    ahead.take(end_of_piece.data(), end_of_piece.size());
+    fill(end_of_piece, std::byte{9});
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
+    ASSERT_TRUE(holds(end_of_piece, std::byte{9})) << "in round " << round;
+    ahead.close();
+  }
+  EXPECT_GT(ahead.counts().steals, 0U);
 }
 
 }  // namespace

@@ -1,0 +1,50 @@
+"""The options of `run` and `compare` that follow from the table of grafts."""
+
+import functools
+import inspect
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from memgraft import grafts
+from memgraft.errors import WrongUsageError
+
+
+def graft_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command one option per graft and parameter of the table, and hands it what was chosen as `selection`."""
+
+    @functools.wraps(function)
+    def command(**arguments: Any) -> None:
+        chosen = {graft.name: arguments.pop(graft.name) for graft in grafts.GRAFTS}
+        values = {p.name: arguments.pop(p.name) for graft in grafts.GRAFTS for p in graft.parameters}
+        selection = {name: choice.value for name, choice in chosen.items() if choice is not None}
+        if not selection:
+            raise WrongUsageError(f"no graft given: expected at least one of {grafts.usage()}")
+        given = {name: value for name, value in values.items() if value is not None}
+        function(selection=grafts.with_parameters(selection, given, arguments.get(grafts.AGAINST)), **arguments)
+
+    def option(graft: grafts.Graft) -> inspect.Parameter:
+        choices = StrEnum(graft.name, {choice.name: choice.name for choice in graft.offered})  # type: ignore[misc]
+        explained = "; ".join(f"{choice.name}: {choice.help}" for choice in graft.offered)
+        annotation = Annotated[choices | None, typer.Option(graft.option, help=f"{graft.help} {explained}.")]
+        return inspect.Parameter(graft.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+    def number(parameter: grafts.Parameter) -> inspect.Parameter:
+        annotation = Annotated[
+            int | None, typer.Option(parameter.option, metavar=parameter.metavar, help=parameter.help)
+        ]
+        return inspect.Parameter(parameter.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+    hints = get_type_hints(function, include_extras=True)
+    own = [
+        parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
+        for name, parameter in inspect.signature(function).parameters.items()
+        if name != "selection"
+    ]
+    numbers = [number(parameter) for graft in grafts.GRAFTS for parameter in graft.parameters]
+    parameters = [*(option(graft) for graft in grafts.GRAFTS), *numbers, *own]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return command

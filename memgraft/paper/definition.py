@@ -1,0 +1,130 @@
+"""What a table or figure is: one TOML file each."""
+
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from memgraft.errors import MemgraftError, WrongUsageError
+from memgraft.formats import why
+
+PLACES = (
+    # A checkout, and what the build put into an installed Memgraft.
+    Path(__file__).parent.parent.parent / "experiments" / "zeroing",
+    Path(__file__).parent / "experiments" / "zeroing",
+)
+
+Quantity = Literal[
+    "time", "direct-cost", "zeroing-speed", "allocated-megabytes", "allocation-rate", "cpu-utilisation", "waits"
+]
+
+
+class Strict(BaseModel):
+    """A word that is not known is a mistake in the file."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+
+
+class GridPart(Strict):
+    """Something measured of every workload under some strategies."""
+
+    title: str
+    quantity: Quantity
+    strategies: list[str]
+    relative_to: str | None = None
+
+    @property
+    def needed(self) -> list[str]:
+        """The strategies that have to be run."""
+        return [*([self.relative_to] if self.relative_to else []), *self.strategies]
+
+
+class KernelPart(Strict):
+    """Zeroing kernels over sizes."""
+
+    title: str
+    mode: str
+    kernels: list[str]
+    """Names of `memgraft zero bench`; `all`; `chosen-ordinary` and `chosen-non-temporal` for this CPU's."""
+    relative_to: str
+    """A kernel with as many threads, or `one-thread`: the same kernel with one, against all threads together."""
+    threads: Literal["one", "all"] = "one"
+    """All: as many as the benchmark started at most."""
+    least_bytes: int
+    most_bytes: int
+
+
+class Published(Strict):
+    """A number, or words in its place, as they are printed."""
+
+    of: str
+    value: str
+    section: str
+
+
+class PublishedTable(Strict):
+    """A table as it is printed."""
+
+    columns: list[str]
+    rows: list[list[str]]
+
+
+class Definition(Strict):
+    """One table or figure."""
+
+    name: str
+    title: str
+    item: str
+    source: str
+    section: str
+    here: str = ""
+    """What is measured here, and how that differs."""
+    needs: str | None = None
+    """What it takes that Memgraft cannot measure: then it is listed and not run."""
+    unpublished: str = ""
+    """What the source shows and does not print."""
+    aliases: list[str] = []
+    part: list[GridPart | KernelPart] = []
+    published: list[Published] = []
+    table: PublishedTable | None = None
+
+    @property
+    def grid(self) -> list[GridPart]:
+        return [part for part in self.part if isinstance(part, GridPart)]
+
+    @property
+    def kernels(self) -> list[KernelPart]:
+        return [part for part in self.part if isinstance(part, KernelPart)]
+
+
+def read(file: Path) -> Definition:
+    try:
+        fields = tomllib.loads(file.read_text(encoding="utf-8"))
+        return Definition.model_validate({**fields, "name": file.stem})
+    except (tomllib.TOMLDecodeError, ValidationError) as error:
+        reason = why(error) if isinstance(error, ValidationError) else str(error)
+        raise MemgraftError(f"{file} defines no table or figure ({reason})") from None
+
+
+@cache
+def definitions() -> tuple[Definition, ...]:
+    """All of them: Cavanna's after Yang's, each in the order of its numbers."""
+    folder = next((place for place in PLACES if place.is_dir()), PLACES[-1])
+    return tuple(sorted(map(read, folder.glob("*.toml")), key=_order))
+
+
+def _order(definition: Definition) -> tuple[bool, list[int], str]:
+    numbers = [int(digits) for digits in re.findall(r"\d+", definition.name)]
+    return not definition.name.startswith("zeroing-"), numbers, definition.name
+
+
+def find(name: str) -> Definition:
+    """The definition of that name, or of an obvious other spelling: `zeroing-figure-5.11`, `zeroing-fig-5.1a`."""
+    plain = re.sub(r"-(figure|fig\.?)-?", "-", name.lower())
+    for definition in definitions():
+        if plain == definition.name or plain in definition.aliases:
+            return definition
+    raise WrongUsageError(f"no table or figure '{name}'; `memgraft paper` lists them")

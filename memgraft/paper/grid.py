@@ -1,0 +1,170 @@
+"""Workloads under strategies: launches in turn, kept on disk, so that every figure can be made of the same ones."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memgraft import __version__, machine
+from memgraft.design import MIN_PAIRS, rounds
+from memgraft.errors import CannotTakeError, WrongUsageError
+from memgraft.formats import JvmSummary
+from memgraft.iterations import Iteration
+from memgraft.launch import Ended, Via
+from memgraft.launches import Launches
+from memgraft.screen import dump, write_file
+
+SCHEMA = 1
+CHECKOUT = Path(__file__).parent.parent.parent
+GRID, SETTINGS = "grid", "grid.json"
+
+JVM_OPTIONS = ("-XX:+UseParallelGC", "-Xms512m", "-Xmx512m", "-Xmn32m")
+"""A generous heap with a nursery of 32 MB as in Yang 2011, section 4.1; concurrent zeroing needs this collector."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """One launch as it was kept: what a metric needs of it, and where it belongs."""
+
+    strategy: str
+    round: int
+    ended: Ended
+    iterations: list[Iteration]
+    jvms: list[JvmSummary]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The launches of a grid, by workload."""
+
+    settings: dict[str, Any]
+    """What was asked for, and of which machine."""
+    launches: dict[str, list[Kept]]
+
+    def strategies(self) -> list[str]:
+        return list(dict.fromkeys(kept.strategy for mine in self.launches.values() for kept in mine))
+
+    def of(self, workload: str, strategy: str) -> list[Kept]:
+        """In the order of the rounds."""
+        mine = [kept for kept in self.launches[workload] if kept.strategy == strategy]
+        return sorted(mine, key=lambda kept: kept.round)
+
+
+def workload_program() -> Path:
+    program = CHECKOUT / "bin" / "workload"
+    if not program.is_file():
+        raise CannotTakeError(
+            f"the workloads of the papers' experiments are started by bin/workload, which is not at {program}: run "
+            "`bin/memgraft paper` in a checkout of Memgraft"
+        )
+    return program
+
+
+def known_workloads() -> list[str]:
+    """By what registers them; bin/workload itself would be a start of bash for the same list."""
+    files = (CHECKOUT / "workloads" / "jvm").glob("*/src/main/resources/META-INF/services/*.Workload")
+    lines = [line for file in files for line in file.read_text(encoding="utf-8").split()]
+    return sorted(line.rpartition(".")[2].lower() for line in lines)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a grid consists of."""
+
+    workloads: Sequence[str]
+    strategies: Sequence[str]
+    size: str
+    iterations: int
+    launches: int
+
+    def command(self, workload: str) -> list[str]:
+        options = [f"--jvm={option}" for option in JVM_OPTIONS]
+        numbers = ["--size", self.size, "--iterations", str(self.iterations)]
+        return [str(workload_program()), workload, *options, *numbers]
+
+    @property
+    def total(self) -> int:
+        return len(self.workloads) * len(self.strategies) * self.launches
+
+
+def plan(asked: str | None, strategies: Sequence[str], size: str, iterations: int, launches: int) -> Plan:
+    """The plan, or WrongUsageError for a workload there is not and too few launches."""
+    workload_program()
+    known = known_workloads()
+    chosen = asked.split(",") if asked else known
+    for name in chosen:
+        if name not in known:
+            raise WrongUsageError(f"--workloads {asked}: there is no '{name}'; expected some of {', '.join(known)}")
+    if launches < MIN_PAIRS:
+        raise WrongUsageError(
+            f"--launches {launches}: expected at least {MIN_PAIRS}, the smallest number whose exact 95 % interval of "
+            "the median is finite"
+        )
+    return Plan(list(dict.fromkeys(chosen)), list(dict.fromkeys(strategies)), size, iterations, launches)
+
+
+Watcher = Callable[[str, int], None]
+"""Told of every launch before it starts: what it is, and how many have ended."""
+
+
+def run(planned: Plan, output: Path, watch: Watcher) -> None:
+    """Runs the grid: one workload after the other, its strategies in rounds there and back."""
+    folder = output / GRID
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = {
+        "schema": SCHEMA,
+        "kind": "grid",
+        "memgraft": __version__,
+        "machine": machine.describe(),
+        "workloads": planned.workloads,
+        "strategies": planned.strategies,
+        "size": planned.size,
+        "iterations": planned.iterations,
+        "launches": planned.launches,
+        "jvm_options": JVM_OPTIONS,
+    }
+    write_file(folder / SETTINGS, dump(settings))
+    selections = {name: {"zeroing": name} for name in planned.strategies}
+    for at, workload in enumerate(planned.workloads):
+        groups = rounds(planned.strategies, planned.launches)
+        ended = at * len(groups)
+        launches = Launches(planned.command(workload), Via.AUTO, selections, groups, folder / workload)
+        launches.run(lambda now, done, _, of=workload, before=ended: watch(f"{of}, {now.side}", before + done))  # type: ignore[misc]
+
+
+def read(folder: Path, needed: Sequence[str]) -> Grid:
+    """The grid that `run` left in a folder, or WrongUsageError where it lacks something."""
+    file = folder / GRID / SETTINGS
+    try:
+        settings = json.loads(file.read_text(encoding="utf-8"))
+        launches = {name: _launches(folder / GRID / name / "launches.jsonl") for name in settings["workloads"]}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise WrongUsageError(
+            f"--from {folder}: no grid of launches that can be read ({error}); expected the output folder of a "
+            "finished `memgraft paper`"
+        ) from None
+    grid = Grid(settings, launches)
+    for workload, mine in launches.items():
+        for strategy in needed:
+            found = sum(kept.strategy == strategy for kept in mine)
+            if found != settings["launches"]:
+                raise WrongUsageError(
+                    f"--from {folder}: has {found} launches of {workload} with {strategy}, expected "
+                    f"{settings['launches']}; measure again without --from, naming every figure that it is for"
+                )
+    return grid
+
+
+def _launches(file: Path) -> list[Kept]:
+    return [_kept(json.loads(line)) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def _kept(fields: dict[str, Any]) -> Kept:
+    return Kept(
+        strategy=fields["side"],
+        round=fields["pair"],
+        ended=Ended(**{name: fields[name] for name in Ended.__dataclass_fields__}),
+        iterations=[Iteration.model_validate(iteration) for iteration in fields["iterations"]],
+        jvms=[JvmSummary.model_validate(jvm) for jvm in fields["jvms"]],
+    )

@@ -1,0 +1,352 @@
+// Checks the protocol of protocol.h with Relacy, which runs it in every schedule, or every one with a bounded
+// number of preemptions, under the memory model of C++11: a load may return any older value that the model
+// permits, and an access to plain memory that nothing orders with another thread's is reported.
+//
+// A restartable sequence and membarrier(2) are modelled as what the kernel promises and no more: a sequence
+// checks the words and then stores; after expel() there is no store whose check came before it.
+//
+// Usage: model sound [PREEMPTIONS] | model mistaken. The exit status is 0 if the checker finds no fault, or
+// some fault, respectively. CMakeLists.txt makes the mistaken ones.
+#include <array>
+#include <atomic>
+#include <iostream>
+#include <span>
+#include <string>
+#include <string_view>
+
+// After all of the standard library, as it has macros of the names of its memory orders and more.
+#include <relacy/relacy.hpp>
+#undef memory_order_relaxed
+#undef memory_order_consume
+#undef memory_order_acquire
+#undef memory_order_release
+#undef memory_order_acq_rel
+#undef memory_order_seq_cst
+
+#include "protocol.h"
+
+namespace memgraft::zeroing::ahead {
+namespace {
+
+rl::memory_order model_order(std::memory_order order) {
+  switch (order) {
+    case std::memory_order_relaxed:
+      return rl::mo_relaxed;
+    case std::memory_order_acquire:
+      return rl::mo_acquire;
+    case std::memory_order_release:
+      return rl::mo_release;
+    case std::memory_order_acq_rel:
+      return rl::mo_acq_rel;
+    default:
+      return rl::mo_seq_cst;
+  }
+}
+
+/// Relacy's atomic with the standard's names.
+class Word {
+ public:
+  Word() { word_.store(0, rl::mo_relaxed, $); }
+  Value load(std::memory_order order) const { return word_.load(model_order(order), $); }
+  void store(Value value, std::memory_order order) { word_.store(value, model_order(order), $); }
+  Value fetch_add(Value more, std::memory_order order) {
+    return word_.fetch_add(more, model_order(order), $);
+  }
+  bool compare_exchange_strong(Value& expected, Value value, std::memory_order success,
+                               std::memory_order failure) {
+    return word_.compare_exchange_strong(expected, value, model_order(success), $, model_order(failure), $);
+  }
+
+ private:
+  rl::atomic<Value> word_;
+};
+
+#ifndef MEMGRAFT_MODEL_FORGETS
+#define MEMGRAFT_MODEL_FORGETS "nothing"
+#endif
+/// What this machine leaves out, to see that the checker notices.
+constexpr std::string_view forgotten = MEMGRAFT_MODEL_FORGETS;
+
+constexpr std::size_t block_count = 2;
+constexpr std::size_t pieces = 2;
+constexpr int dirt = 100;
+
+/// The machine of the model: memory of which the helper zeroes one cell as a piece.
+template <bool stealing>
+class ModelMachine {
+ public:
+  using Word = ahead::Word;
+
+  ModelMachine() {
+    for (auto& cell : cells_) {
+      cell($) = dirt;
+    }
+  }
+
+  rl::var<int>& cell(std::size_t block, std::size_t piece) { return cells_[block * pieces + piece]; }
+
+  /// Where the region lies: here, for which generation it was opened. Atomic, as the helper may look too
+  /// late.
+  Word place;
+
+  /// By the helper, when it wakes.
+  void look() { seen_place_ = place.load(std::memory_order_relaxed); }
+
+  bool zero_piece(Word& work, Value working, Word& block, Value mine, std::size_t index, std::size_t piece) {
+    while (true) {
+      const unsigned began = expulsions();
+      if (forgotten != "work" && work.load(std::memory_order_relaxed) != working) {
+        return false;
+      }
+      if (forgotten != "block" && block.load(std::memory_order_relaxed) != mine) {
+        return false;
+      }
+      if constexpr (!stealing) {
+        store(index, piece, mine);
+        return true;
+      }
+      kernel_.lock($);
+      const bool still_in_sequence = expulsions_ == began || forgotten == "restart";
+      if (still_in_sequence) {
+        store(index, piece, mine);
+      }
+      kernel_.unlock($);
+      if (still_in_sequence) {
+        return true;
+      }
+    }
+  }
+
+  void drain() {}
+
+  bool expel() {
+    if (stealing && forgotten != "expel") {
+      kernel_.lock($);
+      ++expulsions_;
+      kernel_.unlock($);
+    }
+    return stealing;
+  }
+
+  void wait(unsigned /*turn*/) { rl::yield(1, $); }
+
+ private:
+  void store(std::size_t index, std::size_t piece, Value mine) {
+    RL_ASSERT(seen_place_ == generation_of(mine));
+    cell(index, piece)($) = 0;
+  }
+
+  unsigned expulsions() {
+    if constexpr (!stealing) {
+      return 0;
+    }
+    kernel_.lock($);
+    const unsigned expulsions = expulsions_;
+    kernel_.unlock($);
+    return expulsions;
+  }
+
+  std::array<rl::var<int>, block_count * pieces> cells_;
+  Value seen_place_ = 0;
+  rl::mutex kernel_;
+  unsigned expulsions_ = 0;  // under kernel_
+};
+
+/// What all scenarios share: a region that is open in generation 1, and what threads do with it.
+template <class Scenario, bool stealing, unsigned threads>
+struct Nursery : rl::test_suite<Scenario, threads> {
+  ModelMachine<stealing> machine;
+  Word work;
+  std::array<Word, block_count> blocks;
+
+  void before() { open(1); }
+
+  Protocol<ModelMachine<stealing>> protocol() { return {machine, work}; }
+
+  void open(Generation generation) {
+    machine.place.store(generation, std::memory_order_relaxed);
+    protocol().open(generation);
+  }
+
+  void help(unsigned wakes, std::size_t count, std::size_t pieces_each) {
+    auto helper = protocol();
+    for (unsigned wake = 0; wake < wakes; ++wake) {
+      const Value seen = work.load(std::memory_order_acquire);
+      if (phase_of(seen) != Phase::open) {
+        continue;
+      }
+      machine.look();
+      for (std::size_t block = 0; block < count; ++block) {
+        if (helper.help(blocks[block], generation_of(seen), block, pieces_each) == Helped::closed) {
+          break;
+        }
+      }
+    }
+  }
+
+  void take(std::size_t block, std::size_t piece, Generation generation, int mark) {
+    auto taker = protocol();
+    const Found found = taker.take(blocks[block], generation);
+    if (found == Found::revoked || found == Found::stolen) {
+      taker.settle({&blocks[block], 1}, generation);
+    }
+    rl::var<int>& cell = machine.cell(block, piece);
+    if (found != Found::ready) {
+      cell($) = 0;
+    }
+    RL_ASSERT(cell($) == 0);  // what was handed out is zero
+    cell($) = mark;
+  }
+
+  /// What a collector does to a nursery: anything.
+  void soil() {
+    for (std::size_t cell = 0; cell < block_count * pieces; ++cell) {
+      machine.cell(cell / pieces, cell % pieces)($) = dirt;
+    }
+  }
+};
+
+/// The helper in one piece of one block, against who closes.
+template <bool stealing>
+struct Stopping : Nursery<Stopping<stealing>, stealing, 2> {
+  void thread(unsigned index) {
+    if (index == 0) {
+      this->help(1, 1, 1);
+      return;
+    }
+    this->protocol().close(1);
+    this->soil();
+  }
+};
+
+/// The same against who opens again, and allocates.
+template <bool stealing>
+struct Closing : Nursery<Closing<stealing>, stealing, 2> {
+  void thread(unsigned index) {
+    if (index == 0) {
+      this->help(1, 1, 1);
+      return;
+    }
+    this->protocol().close(1);
+    this->soil();
+    this->open(2);
+    this->take(0, 0, 2, 3);
+    this->protocol().close(2);
+    RL_ASSERT(this->machine.cell(0, 0)($) == 3);
+    this->soil();
+  }
+};
+
+/// The helper against two threads that are handed parts of one block.
+template <bool stealing>
+struct Neighbours : Nursery<Neighbours<stealing>, stealing, 3> {
+  void thread(unsigned index) {
+    if (index == 0) {
+      this->help(1, 1, pieces);
+    } else {
+      this->take(0, index - 1, 1, static_cast<int>(index));
+    }
+  }
+  void after() {
+    RL_ASSERT(this->machine.cell(0, 0)($) == 1);  // and is its owner's ever after
+    RL_ASSERT(this->machine.cell(0, 1)($) == 2);
+  }
+};
+
+/// Both, with two blocks. Who arrives last of the allocating threads is the collector too.
+template <bool stealing>
+struct Collections : Nursery<Collections<stealing>, stealing, 3> {
+  Word arrived;
+
+  void thread(unsigned index) {
+    if (index == 0) {
+      this->help(2, block_count, pieces);
+      return;
+    }
+    if (index == 1) {
+      this->take(0, 0, 1, 1);
+    } else {
+      this->take(0, 1, 1, 2);
+      this->take(1, 0, 1, 2);
+      this->take(1, 1, 1, 2);
+    }
+    // acq_rel: stands for the stopping of the world
+    if (arrived.fetch_add(1, std::memory_order_acq_rel) == 1) {
+      collect();
+    }
+  }
+
+ private:
+  void collect() {
+    this->protocol().close(1);
+    RL_ASSERT(this->machine.cell(0, 0)($) == 1);
+    for (std::size_t cell = 1; cell < block_count * pieces; ++cell) {
+      RL_ASSERT(this->machine.cell(cell / pieces, cell % pieces)($) == 2);
+    }
+    this->soil();
+    this->open(2);
+    this->take(0, 0, 2, 3);
+    this->protocol().close(2);
+    RL_ASSERT(this->machine.cell(0, 0)($) == 3);
+    this->soil();
+  }
+};
+
+/// Whether the checker finds no fault; prints the execution that has one.
+template <class Scenario, class Scheduler>
+bool sound(const std::string& name, unsigned preemptions) {
+  // Not into a string: Relacy replaces the allocator of the whole program while it runs.
+  std::ostream nowhere(nullptr);
+  rl::ostringstream state;
+  rl::test_params parameters;
+  parameters.context_bound = preemptions;
+  parameters.progress_stream = &nowhere;
+  const bool found_none =
+      rl::run_test<Scenario, Scheduler>(parameters, state, false) == rl::test_result_success;
+  std::cout << name << ": " << parameters.stop_iteration << " executions, "
+            << (found_none ? "no fault" : rl::test_result_str(parameters.test_result)) << std::endl;
+  if (!found_none) {
+    parameters.initial_state = state.str();
+    parameters.final_state = state.str();
+    parameters.collect_history = true;
+    rl::run_test<Scenario, Scheduler>(parameters, state, true);
+  }
+  return found_none;
+}
+
+template <class Scenario>
+bool sound_in_every_schedule(const std::string& name) {
+  return sound<Scenario, rl::full_search_scheduler<Scenario::params::thread_count>>(name + ", every schedule",
+                                                                                    0);
+}
+
+template <class Scenario>
+bool sound_with(unsigned preemptions, const std::string& name) {
+  return sound<Scenario, rl::context_bound_scheduler<Scenario::params::thread_count>>(
+      name + ", up to " + std::to_string(preemptions) + " preemptions", preemptions);
+}
+
+bool all_sound(unsigned preemptions) {
+  return sound_in_every_schedule<Stopping<true>>("stopping, stealing") &&
+         sound_in_every_schedule<Stopping<false>>("stopping, waiting") &&
+         sound_with<Closing<true>>(preemptions + 2, "closing, stealing") &&
+         sound_with<Closing<false>>(preemptions + 2, "closing, waiting") &&
+         sound_with<Neighbours<true>>(preemptions + 1, "neighbours, stealing") &&
+         sound_with<Neighbours<false>>(preemptions + 1, "neighbours, waiting") &&
+         sound_with<Collections<true>>(preemptions, "collections, stealing") &&
+         sound_with<Collections<false>>(preemptions, "collections, waiting");
+}
+
+}  // namespace
+}  // namespace memgraft::zeroing::ahead
+
+int main(int argc, char** argv) {
+  const std::string_view expected = argc > 1 ? argv[1] : "";
+  const unsigned preemptions = argc > 2 ? static_cast<unsigned>(std::stoul(argv[2])) : 2;
+  if (expected != "sound" && expected != "mistaken") {
+    std::cerr << "model: '" << expected << "': expected sound or mistaken\n";
+    return 2;
+  }
+  const bool sound = memgraft::zeroing::ahead::all_sound(preemptions);
+  return sound == (expected == "sound") ? 0 : 1;
+}
