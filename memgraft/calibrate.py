@@ -13,7 +13,7 @@ from rich.text import Text
 
 from memgraft import __version__, kernel_table, machine, zero, zero_verdict
 from memgraft.best_kernels import Decision, changes, choose, rows
-from memgraft.errors import CannotTakeError, writing_to
+from memgraft.errors import CannotTakeError, WrongUsageError, writing_to
 from memgraft.kernel_table import Row, table_for_this_cpu
 from memgraft.screen import Screen
 from memgraft.words import bytes_of, count_of
@@ -24,6 +24,8 @@ from memgraft.zero_verdict import Verdict
 __all__ = ["Calibration", "calibrate", "show", "table_for_this_cpu"]
 
 SCHEMA = 1
+PLOTS = "zeroing.html"
+"""The page where --plots names a folder."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,17 @@ def _measurement_json(measurement: Measurement) -> dict[str, Any]:
     }
 
 
+def page_for(output: Path | None, plots: Path | None) -> Path | None:
+    """The page that --plots asks for, after what is wrong with it or with --output was refused."""
+    for option, path in (("--output", output), ("--plots", plots)):
+        if path is not None and not path.parent.is_dir():
+            raise WrongUsageError(f"{option} {path}: the folder {path.parent} does not exist; make it first")
+    page = plots / PLOTS if plots is not None and plots.is_dir() else plots
+    if page is not None and page.suffix != ".html":
+        raise WrongUsageError(f"--plots {plots}: expected a folder that exists, or a file whose name ends with .html")
+    return page
+
+
 def calibrate(
     *, quick: bool, output: Path | None, largest: int | None, say: Callable[[str], None] = lambda _: None
 ) -> Calibration:
@@ -134,8 +147,8 @@ def put_back(decisions: Sequence[Decision], lost: Sequence[Context]) -> list[Dec
     ]
 
 
-def show(calibration: Calibration, screen: Screen) -> None:
-    """What was chosen and why, whether it held, and where it is kept."""
+def show(calibration: Calibration, page: Path | None, screen: Screen) -> None:
+    """What was chosen and why, whether it held, and where table and pictures are kept."""
     series: tuple[str, int] | None = None
     for row, decision in zip(calibration.rows, changes(calibration.decisions), strict=True):
         if series != (row.mode, row.threads):
@@ -158,6 +171,8 @@ def show(calibration: Calibration, screen: Screen) -> None:
         )
     for note in measured.notes:
         screen.print(note)
+    if page is not None:
+        screen.print(f"The pictures: {page}")
     screen.print(f"The table for this CPU ({calibration.cpu}): {calibration.path}")
 
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from memgraft.compare import Settings
 
 TRACEBACK_VARIABLE = "MEMGRAFT_TRACEBACK"
-PLOTS = "zeroing.html"
-"""The page of `zero calibrate` where --plots names a folder."""
 
 app = typer.Typer(
     help="Memgraft grafts memory-system designs onto stock runtimes and measures what each does to your program.",
@@ -46,6 +44,7 @@ Command = Annotated[
     typer.Argument(metavar="COMMAND", help="What to run; it has to start java.", show_default=False),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else, on standard output.")]
+Largest = Annotated[int | None, typer.Option(metavar="BYTES", help="Leave out larger blocks; default: 64 MiB.")]
 ViaOption = Annotated[
     Via,
     typer.Option(
@@ -226,11 +225,6 @@ def _measure(settings: "Settings", started: datetime, json: bool) -> None:
         screen.print_json(result)
 
 
-Largest = Annotated[
-    int | None, typer.Option(metavar="BYTES", help="Leave out larger blocks; default: all, up to 64 MiB.")
-]
-
-
 @app.command()
 def paper(
     names: Annotated[
@@ -335,19 +329,14 @@ def calibrate(
     ] = None,
     plots: Annotated[
         Path | None,
-        typer.Option(metavar="PATH", help=f"Write the pictures as one page: a .html file, or {PLOTS} in a folder."),
+        typer.Option(metavar="PATH", help="Write the pictures as one page: a .html file, or zeroing.html in a folder."),
     ] = None,
     json: Json = False,
 ) -> None:
     """Measure this machine, keep which kernel is best as a table for its CPU, and verify that table; some minutes."""
     from memgraft import calibrate as work
 
-    for option, path in (("--output", output), ("--plots", plots)):
-        if path is not None and not path.parent.is_dir():
-            raise WrongUsageError(f"{option} {path}: the folder {path.parent} does not exist; make it first")
-    page = plots / PLOTS if plots is not None and plots.is_dir() else plots
-    if page is not None and page.suffix != ".html":
-        raise WrongUsageError(f"--plots {plots}: expected a folder that exists, or a file whose name ends with .html")
+    page = work.page_for(output, plots)
     # Before the long work, which must not end at a package that is missing.
     from memgraft.report import zeroing_page
 
@@ -361,9 +350,7 @@ def calibrate(
     if json:
         screen.print_json(found.as_json())
     else:
-        work.show(found, screen.out())
-        if page is not None:
-            screen.out().print(f"The pictures: {page}")
+        work.show(found, page, screen.out())
 
 
 def main() -> NoReturn:
