@@ -31,8 +31,8 @@ constinit pthread_once_t looked = PTHREAD_ONCE_INIT;
 //   32 KiB L1D, 1 MiB L2 (Cascade Lake)      6.7   8.5    6.8           6.7              6.8
 // The second row is from experiments/records/2026-11-20-cascade-lake-2cpu, the first is older than the
 // records. That is a default by CPU family and no verdict: any kernel can be called by its name. The word
-// loops and rep stosb are there to be compared with; memset of glibc uses rep stosb where it pays. The reasons
-// for other instruction sets are in kernels/<folder>/kernels.cpp.
+// loops and rep stosb are there to be compared with; memset of glibc uses rep stosb where it pays. The
+// reasons for other instruction sets are in kernels/<folder>/kernels.cpp.
 class Choosing {
  public:
   template <std::size_t count>

@@ -2,7 +2,7 @@
 # Usage: cmake -DBENCH=memgraft-zero-bench -P smoke_test.cmake
 execute_process(
   COMMAND ${BENCH} --benchmark_format=json --benchmark_min_time=0.001 --benchmark_repetitions=2
-          --benchmark_enable_random_interleaving=true "--benchmark_filter=^zero/memset/[a-z-]+/32768$"
+          --benchmark_enable_random_interleaving=true "--benchmark_filter=^zero/(memset|disclaim-populate)/[a-z-]+/32768$"
   OUTPUT_VARIABLE json COMMAND_ERROR_IS_FATAL ANY)
 
 string(JSON count LENGTH "${json}" benchmarks)
@@ -24,7 +24,9 @@ endforeach()
 
 set(expected "")
 foreach(mode resident streaming streaming-used)
-  list(APPEND expected "zero/memset/${mode}/32768" "zero/memset/${mode}/32768") # two repetitions
+  foreach(kernel memset disclaim-populate)
+    list(APPEND expected "zero/${kernel}/${mode}/32768" "zero/${kernel}/${mode}/32768") # two repetitions
+  endforeach()
 endforeach()
 list(SORT measured) # they come in random order
 list(SORT expected)

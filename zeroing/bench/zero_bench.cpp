@@ -5,6 +5,8 @@
 //   streaming-used  streaming, and each block is at once written 8 bytes at a time and read back, as a
 //                   program uses what it allocates; the time includes that use
 //
+// Disclaim (memgraft/disclaim.h) is measured as if it were kernels: disclaim_bench.cpp.
+//
 // Names are zero/<kernel>/<mode>/<bytes>; bytes_per_second is bytes zeroed per CPU second of this thread.
 #include <benchmark/benchmark.h>
 
@@ -15,6 +17,7 @@
 #include <span>
 #include <string>
 
+#include "disclaim_bench.h"
 #include "memgraft/zeroing.h"
 #include "region.h"
 
@@ -146,6 +149,7 @@ void add_all() {
     add(kernel, "streaming", streaming, block_sizes);
     add(kernel, "streaming-used", streaming_used, used_block_sizes);
   }
+  add_disclaims(block_sizes, used_block_sizes, use);
 }
 
 void describe_the_run() {

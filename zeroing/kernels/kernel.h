@@ -12,7 +12,14 @@ namespace memgraft::zeroing {
 
 /// Which kernel is chosen among those available, for one kind of stores: the greatest.
 /// `only_for_comparison` is never chosen. The reasons are in choice.cpp.
-enum class Preference : unsigned char { only_for_comparison, library, block, vector_16, vector_32, vector_64 };
+enum class Preference : unsigned char {
+  only_for_comparison,
+  library,
+  block,
+  vector_16,
+  vector_32,
+  vector_64
+};
 
 struct Kernel {
   memgraft_zero_kernel shown;  ///< as the C header shows it; `available` is filled in by choice.cpp

@@ -1,5 +1,5 @@
-// How the sizes of the blocks that DC ZVA, dcbz and cbo.zero zero are found or refused: the arithmetic on every
-// machine, the instructions themselves where there are any.
+// How the sizes of the blocks that DC ZVA, dcbz and cbo.zero zero are found or refused: the arithmetic on
+// every machine, the instructions themselves where there are any.
 #include <gtest/gtest.h>
 #include <sys/auxv.h>
 #include <sys/wait.h>

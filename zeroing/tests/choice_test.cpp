@@ -49,14 +49,22 @@ constexpr auto non_temporal = MEMGRAFT_ZERO_NON_TEMPORAL;
 
 /// Every kernel of this build.
 const std::vector<Row> expected = {
-    {"word-1", ordinary, 1},          {"word-4", ordinary, 4}, {"word-8", ordinary, 8}, {"memset", ordinary, 0},
+    {"word-1", ordinary, 1},
+    {"word-4", ordinary, 4},
+    {"word-8", ordinary, 8},
+    {"memset", ordinary, 0},
 #if defined(MEMGRAFT_ZEROING_X86_64)
-    {"rep-stosb", ordinary, 0},       {"avx2", ordinary, 32},  {"avx512", ordinary, 64},
-    {"non-temporal-16", non_temporal, 16}, {"non-temporal-32", non_temporal, 32},
-    {"non-temporal-64", non_temporal, 64}, {"clzero", non_temporal, 64}, {"movdir64b", non_temporal, 64},
-#elif defined(MEMGRAFT_ZEROING_AARCH64)
-    {"dc-zva-1", ordinary, 0}, {"dc-zva-2", ordinary, 0}, {"dc-zva-4", ordinary, 0},
+    {"rep-stosb", ordinary, 0},
+    {"avx2", ordinary, 32},
+    {"avx512", ordinary, 64},
+    {"non-temporal-16", non_temporal, 16},
     {"non-temporal-32", non_temporal, 32},
+    {"non-temporal-64", non_temporal, 64},
+    {"clzero", non_temporal, 64},
+    {"movdir64b", non_temporal, 64},
+#elif defined(MEMGRAFT_ZEROING_AARCH64)
+    {"dc-zva-1", ordinary, 0}, {"dc-zva-2", ordinary, 0},
+    {"dc-zva-4", ordinary, 0}, {"non-temporal-32", non_temporal, 32},
 #elif defined(MEMGRAFT_ZEROING_PPC64)
     {"dcbz-1", ordinary, 0}, {"dcbz-2", ordinary, 0}, {"dcbz-4", ordinary, 0}, {"altivec", ordinary, 16},
 #elif defined(MEMGRAFT_ZEROING_RISCV64)

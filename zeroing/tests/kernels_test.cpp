@@ -67,8 +67,8 @@ TEST_P(EveryKernel, ZeroesEveryAlignmentAndSmallLength) {
   }
 }
 
-/// Blocks that one instruction zeroes have 32 to 2048 bytes, and a turn up to four of them: what there is before
-/// the first, how many there are, and what is left behind the last.
+/// Blocks that one instruction zeroes have 32 to 2048 bytes, and a turn up to four of them: what there is
+/// before the first, how many there are, and what is left behind the last.
 TEST_P(EveryKernel, ZeroesAroundTheBordersOfBlocks) {
   constexpr std::size_t most_block = 2048;
   constexpr std::size_t most_blocks = 9;

@@ -7,8 +7,8 @@
 
 namespace memgraft::zeroing {
 
-/// Bytes that one DC ZVA zeroes, from the value of DCZID_EL0: bits 3:0 are the logarithm of the size in 4-byte
-/// words. 0 where bit 4, DZP, prohibits the instruction (Arm Architecture Reference Manual, DDI 0487,
+/// Bytes that one DC ZVA zeroes, from the value of DCZID_EL0: bits 3:0 are the logarithm of the size in
+/// 4-byte words. 0 where bit 4, DZP, prohibits the instruction (Arm Architecture Reference Manual, DDI 0487,
 /// "DCZID_EL0, Data Cache Zero ID register").
 constexpr std::size_t dc_zva_block(std::uint64_t dczid) {
   const bool prohibited = (dczid & (1U << 4U)) != 0;

@@ -1,4 +1,4 @@
-// The size of the block that one instruction zeroes (DC ZVA, dcbz, cbo.zero): told by the CPU at run time.
+// The size of the cache block that one instruction zeroes (DC ZVA, dcbz, cbo.zero): told by the CPU at run time.
 #pragma once
 
 #include <atomic>
@@ -6,8 +6,8 @@
 
 namespace memgraft::zeroing {
 
-/// `bytes` if a block can have that size, else 0: a power of two from 16 bytes to 4 KiB, the smallest page. No
-/// CPU known has less than 32 or more than 2048; anything else is a mistake in how the size was found out.
+/// `bytes` if a block can have that size, else 0: a power of two from 16 bytes to 4 KiB, the smallest page.
+/// No CPU known has less than 32 or more than 2048; anything else is a mistake in how the size was found out.
 constexpr std::size_t sane_block(std::size_t bytes) {
   constexpr std::size_t least = 16;
   constexpr std::size_t most = 4096;

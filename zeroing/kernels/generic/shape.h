@@ -27,7 +27,8 @@ enum class Edges : unsigned char {
 /// of them a turn, 1 where that is not said.
 template <class Store>
 concept Storing = requires(const Store store, std::byte* at) {
-  requires Store::edges == Edges::smaller_store || (Store::unit > 0 && (Store::unit & (Store::unit - 1)) == 0);
+  requires Store::edges == Edges::smaller_store ||
+                   (Store::unit > 0 && (Store::unit & (Store::unit - 1)) == 0);
   store.aligned(at);  // `at` is a multiple of `unit`
   store.finish();     // after the last `aligned`: orders the stores like ordinary ones, if they are not
   requires Store::edges != Edges::overlapping || requires { store.unaligned(at); };

@@ -1,6 +1,6 @@
 // The baselines that everything is compared with: one store of 1, 4 or 8 bytes per turn of the loop (Cavanna,
-// "Initializing memory efficiently on Power Architecture platforms", IBM developerWorks 2006, listings 1 and 2
-// and the text below them, but exact at both ends).
+// "Initializing memory efficiently on Power Architecture platforms", IBM developerWorks 2006, listings 1 and
+// 2 and the text below them, but exact at both ends).
 #include "words.h"
 
 #include <cstdint>

@@ -34,7 +34,8 @@ struct CboZero {
 }  // namespace
 
 bool find_cbo_zero_block() {
-  HwprobePair pairs[] = {{.key = hwprobe_extensions, .value = 0}, {.key = hwprobe_zicboz_block_size, .value = 0}};
+  HwprobePair pairs[] = {{.key = hwprobe_extensions, .value = 0},
+                         {.key = hwprobe_zicboz_block_size, .value = 0}};
   // No set of CPUs: all that are online. A Linux that does not know the call answers ENOSYS.
   const bool answered = syscall(hwprobe_call, pairs, std::size_t{2}, std::size_t{0}, nullptr, 0U) == 0;
   return block.found(answered ? cbo_zero_block(pairs[0], pairs[1]) : 0);

@@ -34,8 +34,8 @@ bool has_fast_64_byte_stores() {
   return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 && (eax & (1U << 4U)) != 0;
 }
 
-// CPUID leaf 8000_0008h, EBX bit 0 (AMD64 Architecture Programmer's Manual, vol. 3, "CPUID"). What it zeroes is
-// a line of the first-level data cache, whose size leaf 8000_0005h tells in ECX bits 7:0.
+// CPUID leaf 8000_0008h, EBX bit 0 (AMD64 Architecture Programmer's Manual, vol. 3, "CPUID"). What it zeroes
+// is a line of the first-level data cache, whose size leaf 8000_0005h tells in ECX bits 7:0.
 bool has_clzero_of_64_bytes() {
   unsigned eax = 0;
   unsigned ebx = 0;
@@ -111,8 +111,8 @@ constinit const std::array<Kernel, isa_kernel_count> isa_kernels = {{
      .preference = Preference::vector_64,
      .available = has_avx512f,
      .pays = nullptr},
-    // Neither is chosen: clzero was never measured for Memgraft, and movdir64b stores what non-temporal-64 does
-    // at one instruction a line as well.
+    // Neither is chosen: clzero was never measured for Memgraft, and movdir64b stores what non-temporal-64
+    // does at one instruction a line as well.
     {.shown = {.name = "clzero",
                .description = "the clzero instruction, a line at a time past the caches; needs CLZERO (AMD)",
                .stores = MEMGRAFT_ZERO_NON_TEMPORAL,
