@@ -6,9 +6,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "memgraft/zeroing.h"
 
@@ -22,12 +24,15 @@ std::size_t read_huge_page_size() {
   if (file < 0) {
     return 0;
   }
-  char digits[24] = {};
-  const ssize_t length = read(file, digits, sizeof digits);
+  std::array<char, 24> digits{};
+  const ssize_t length = read(file, digits.data(), digits.size());
   close(file);
   std::size_t bytes = 0;
-  for (ssize_t i = 0; i < length && digits[i] >= '0' && digits[i] <= '9'; ++i) {
-    bytes = bytes * 10 + static_cast<std::size_t>(digits[i] - '0');
+  for (const char digit : std::span(digits).first(length > 0 ? static_cast<std::size_t>(length) : 0)) {
+    if (digit < '0' || digit > '9') {
+      break;  // the end of the line
+    }
+    bytes = bytes * 10 + static_cast<std::size_t>(digit - '0');
   }
   return bytes;
 }

@@ -1,4 +1,5 @@
-// The size of the cache block that one instruction zeroes (DC ZVA, dcbz, cbo.zero): told by the CPU at run time.
+// The size of the cache block that one instruction zeroes (DC ZVA, dcbz, cbo.zero): told by the CPU at run
+// time.
 #pragma once
 
 #include <atomic>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
-#include <span>
 
 #include "../generic/block.h"
 
@@ -15,8 +15,8 @@ namespace memgraft::zeroing {
 template <class ClearLine>
 std::size_t line_size(ClearLine clear_line) {
   constexpr std::size_t page = 4096;
-  alignas(page) std::byte buffer[page];
-  std::ranges::fill(buffer, std::byte{0xff});
+  alignas(page) std::array<std::byte, page> buffer{};
+  buffer.fill(std::byte{0xff});
   clear_line(&buffer[page / 2]);
   return sane_block(static_cast<std::size_t>(std::ranges::count(buffer, std::byte{0})));
 }

@@ -1,5 +1,7 @@
 // Whole lines past the caches without vector registers: CLZERO of AMD and MOVDIR64B of Intel. In assembly, so
 // that this file is compiled for the baseline like kernels.cpp, which asks for the instructions.
+#include <array>
+
 #include "../generic/shape.h"
 #include "kernels.h"
 
@@ -16,7 +18,7 @@ struct ClearLine {
   static void finish() { asm volatile("sfence" : : : "memory"); }
 };
 
-alignas(line_bytes) constinit const std::byte zeroes[line_bytes]{};
+alignas(line_bytes) constinit const std::array<std::byte, line_bytes> zeroes{};
 
 struct DirectStore {
   static constexpr std::size_t unit = line_bytes;  // what the instruction moves, on every CPU
