@@ -18,7 +18,7 @@ CXX_SOURCES = $(shell git ls-files '*.cpp' '*.h' '*.c')
 
 .PHONY: help build demo test bench lint format clean
 .PHONY: packages test-packages native python development workloads jdks
-.PHONY: test-native test-sanitizers test-fuzz test-python test-java test-end-to-end
+.PHONY: test-native test-sanitizers test-cross test-fuzz test-python test-java test-end-to-end
 
 help:
 	@echo "make demo    what another zeroing does to Lucene on this machine's JVM (under 15 minutes)"
@@ -71,7 +71,7 @@ bench: build
 
 # --- testing --------------------------------------------------------------------------------------------------------
 
-test: test-native test-sanitizers test-fuzz test-java test-python test-end-to-end
+test: test-native test-sanitizers test-cross test-fuzz test-java test-python test-end-to-end
 
 test-native: native
 	ctest --test-dir build/native --output-on-failure -j $(JOBS)
@@ -86,6 +86,24 @@ test-sanitizers: packages
 	  cmake -S . -B $$folder -G Ninja -Wno-dev --log-level=WARNING -DMEMGRAFT_SANITIZE="$$sanitizers" >/dev/null && \
 	  $(FIXED_ADDRESSES) cmake --build $$folder -j $(JOBS) -- --quiet && \
 	  $(FIXED_ADDRESSES) ctest --test-dir $$folder --output-on-failure -j $(JOBS) || exit 1; \
+	done
+
+# The kernels of the other instruction sets, under QEMU's user mode.
+CROSS = aarch64:aarch64-linux-gnu ppc64le:powerpc64le-linux-gnu riscv64:riscv64-linux-gnu
+
+test-cross: test-packages
+	@for pair in $(CROSS); do \
+	  isa=$${pair%%:*}; target=$${pair#*:}; folder=build/cross-$$isa; \
+	  if ! command -v $$target-g++ >/dev/null; then \
+	    echo "SKIPPED: zeroing on $$isa: no $$target-g++ (package g++-$$target)"; continue; fi; \
+	  if ! command -v qemu-$$isa >/dev/null && ! command -v qemu-$$isa-static >/dev/null; then \
+	    echo "SKIPPED: zeroing on $$isa: no qemu-$$isa (package qemu-user)"; continue; fi; \
+	  if [ ! -e /usr/src/googletest/CMakeLists.txt ]; then \
+	    echo "SKIPPED: zeroing on $$isa: no /usr/src/googletest (package googletest)"; continue; fi; \
+	  cmake -S . -B $$folder -G Ninja -Wno-dev --log-level=WARNING -DMEMGRAFT_HOTSPOT=OFF \
+	    -DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/cmake/toolchains/$$isa.cmake >/dev/null && \
+	  cmake --build $$folder -j $(JOBS) -- --quiet && \
+	  ctest --test-dir $$folder --output-on-failure -j $(JOBS) || exit 1; \
 	done
 
 test-fuzz: test-packages

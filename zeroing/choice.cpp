@@ -11,11 +11,7 @@
 namespace memgraft::zeroing {
 namespace {
 
-#ifdef MEMGRAFT_ZEROING_X86_64
-constexpr std::size_t kernel_count = generic_kernels.size() + x86_64_kernels.size();
-#else
-constexpr std::size_t kernel_count = generic_kernels.size();
-#endif
+constexpr std::size_t kernel_count = generic_kernels.size() + isa_kernels.size();
 
 struct Known {
   std::array<memgraft_zero_kernel, kernel_count> kernels;
@@ -35,7 +31,8 @@ constinit pthread_once_t looked = PTHREAD_ONCE_INIT;
 //   32 KiB L1D, 1 MiB L2 (Cascade Lake)      6.7   8.5    6.8           6.7              6.8
 // The second row is from experiments/records/2026-11-20-cascade-lake-2cpu, the first is older than the
 // records. That is a default by CPU family and no verdict: any kernel can be called by its name. The word
-// loop and rep stosb are there to be compared with; memset of glibc uses rep stosb where it pays.
+// loops and rep stosb are there to be compared with; memset of glibc uses rep stosb where it pays. The
+// reasons for other instruction sets are in kernels/<folder>/kernels.cpp.
 class Choosing {
  public:
   template <std::size_t count>
@@ -67,9 +64,7 @@ class Choosing {
 void look() {
   Choosing choosing;
   choosing.from(generic_kernels);
-#ifdef MEMGRAFT_ZEROING_X86_64
-  choosing.from(x86_64_kernels);
-#endif
+  choosing.from(isa_kernels);
 }
 
 // pthread_once rather than a static local variable: that would need the C++ runtime, which a C program does

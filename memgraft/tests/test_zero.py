@@ -96,6 +96,20 @@ def test_ratio_to_memset_has_an_interval() -> None:
     assert (memset["best"], avx512["best"]) == (False, True)
 
 
+def test_what_is_paid_later_is_fastest_only_where_that_is_timed_too() -> None:
+    speeds = (("memset", 10.0), ("disclaim", 90.0), ("disclaim-populate", 20.0))
+    measured = [
+        row(kernel, mode, 4096, speed + repetition)
+        for mode in ("streaming", "streaming-used")
+        for kernel, speed in speeds
+        for repetition in range(zero.REPETITIONS)
+    ]
+    results, *_ = zero.parse(output(measured))
+    as_json = [zero.as_json(r, kernels) for kernels in contexts(results).values() for r in kernels.values()]
+    best = {(found["mode"], found["kernel"]) for found in as_json if found["best"]}
+    assert best == {("streaming", "disclaim-populate"), ("streaming-used", "disclaim")}
+
+
 def test_kernels_come_in_an_order_that_reads_well() -> None:
     names = ["word-4", "non-temporal-64", "avx512", "memset", "non-temporal-16", "avx2", "calibrated"]
     assert zero.kernel_order(names) == [

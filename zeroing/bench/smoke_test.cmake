@@ -2,7 +2,7 @@
 # Usage: cmake -DBENCH=memgraft-zero-bench -P smoke_test.cmake
 execute_process(
   COMMAND ${BENCH} --benchmark_format=json --benchmark_min_time=0.001 --benchmark_repetitions=2
-          --benchmark_enable_random_interleaving=true "--benchmark_filter=^zero/(memset|calibrated)/[a-z-]+/32768(/|$)" --memgraft_largest=32768
+          --benchmark_enable_random_interleaving=true "--benchmark_filter=^zero/(memset|calibrated|disclaim-populate)/[a-z-]+/32768(/|$)" --memgraft_largest=32768
   OUTPUT_VARIABLE json COMMAND_ERROR_IS_FATAL ANY)
 
 string(JSON count LENGTH "${json}" benchmarks)
@@ -34,6 +34,11 @@ foreach(mode resident streaming streaming-late streaming-used)
       list(APPEND expected "zero/${kernel}/${mode}/32768/threads:${several}"
            "zero/${kernel}/${mode}/32768/threads:${several}")
     endif()
+  endforeach()
+endforeach()
+foreach(mode resident streaming streaming-used) # of one thread; what it gives back is used at once or never
+  foreach(kernel disclaim-populate)
+    list(APPEND expected "zero/${kernel}/${mode}/32768" "zero/${kernel}/${mode}/32768")
   endforeach()
 endforeach()
 list(SORT measured) # they come in random order

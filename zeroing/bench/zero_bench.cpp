@@ -10,6 +10,8 @@
 // is no kernel but the one that memgraft_zero_best names for that mode, size and number of threads: by the
 // table of --memgraft_table=PATH where that is given, else by the defaults.
 //
+// Disclaim (memgraft/disclaim.h) is measured as if it were kernels, with 1 thread: disclaim_bench.cpp.
+//
 // Names are zero/<kernel>/<mode>/<bytes>, with /threads:<count> behind them where there are several;
 // bytes_per_second is bytes zeroed per CPU second of a thread. zero/lookup is memgraft_zero_best itself.
 // --memgraft_largest=BYTES leaves out larger blocks. All other options are Google Benchmark's.
@@ -29,6 +31,7 @@
 #include <string_view>
 #include <vector>
 
+#include "disclaim_bench.h"
 #include "memgraft/zeroing.h"
 #include "region.h"
 #include "stream.h"
@@ -217,6 +220,9 @@ void add_all(std::size_t largest) {
       add(kernel, largest, usable_cpus());
     }
   }
+  std::vector<std::size_t> sizes(block_sizes.begin(), block_sizes.end());
+  std::erase_if(sizes, [&](std::size_t bytes) { return bytes > largest; });
+  add_disclaims(sizes, sizes, use);
   benchmark::RegisterBenchmark("zero/lookup", lookup);
 }
 

@@ -1,5 +1,5 @@
-// A libFuzzer target: the input decides kernel, place and length; the oracle of the tests decides whether it
-// was right.
+// A libFuzzer target: the input decides how memory is zeroed, place and length; the oracle of the tests
+// decides whether it was right.
 //   zero_fuzzer -max_total_time=60
 #include <algorithm>
 #include <cstddef>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../tests/oracle.h"
+#include "memgraft/disclaim.h"
 #include "memgraft/zeroing.h"
 
 namespace {
@@ -21,9 +22,39 @@ using memgraft::zeroing::testing::Random;
 constexpr std::size_t most_bytes = std::size_t{64} << 10;  // all magnitudes, yet thousands of runs a second
 constexpr std::size_t most_guard = 128;  // every alignment in a 64-byte line, and a whole line beyond
 
+void disclaim_plain(void* memory, std::size_t bytes) {
+  (void)memgraft_disclaim(memory, bytes, MEMGRAFT_DISCLAIM_PLAIN);
+}
+void disclaim_populate(void* memory, std::size_t bytes) {
+  (void)memgraft_disclaim(memory, bytes, MEMGRAFT_DISCLAIM_POPULATE);
+}
+void disclaim_huge(void* memory, std::size_t bytes) {
+  (void)memgraft_disclaim(memory, bytes, MEMGRAFT_DISCLAIM_HUGE);
+}
+
+struct Subject {
+  const char* name;
+  void (*zero)(void*, std::size_t);
+};
+
+/// Every kernel that runs here, and every way to disclaim.
+std::vector<Subject> subjects() {
+  std::size_t count = 0;
+  const memgraft_zero_kernel* first = memgraft_zero_kernels(&count);
+  std::vector<Subject> all = {{.name = "disclaim", .zero = disclaim_plain},
+                              {.name = "disclaim-populate", .zero = disclaim_populate},
+                              {.name = "disclaim-huge", .zero = disclaim_huge}};
+  for (const memgraft_zero_kernel& kernel : std::span(first, count)) {
+    if (kernel.available) {
+      all.push_back({.name = kernel.name, .zero = kernel.zero});
+    }
+  }
+  return all;
+}
+
 /// What an input says, in the order of its bytes; an input that is shorter leaves the rest 0.
 struct Request {
-  std::uint8_t kernel;
+  std::uint8_t subject;
   std::uint8_t before;  ///< scribbled bytes before the block; any value is taken modulo what there is
   std::uint8_t after;   ///< and after it
   std::uint8_t
@@ -42,12 +73,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::memcpy(&request, data, std::min(size, sizeof request));
   }
 
-  std::size_t count = 0;
-  const memgraft_zero_kernel* kernels = memgraft_zero_kernels(&count);
-  const memgraft_zero_kernel& kernel = kernels[request.kernel % count];
-  if (!kernel.available) {
-    return 0;
-  }
+  static const std::vector<Subject> all = subjects();
+  const Subject& subject = all[request.subject % all.size()];
   const std::size_t before = request.before % (most_guard + 1);
   const std::size_t length = request.length % (most_bytes + 1);
   const std::size_t bytes = before + length + request.after % (most_guard + 1);
@@ -55,9 +82,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::span<std::byte> memory = at_the_end ? pages.memory().last(bytes) : pages.memory().first(bytes);
 
   Random random(request.seed);
-  const std::string wrong = mistake(kernel.zero, memory, before, length, random, expected);
+  const std::string wrong = mistake(subject.zero, memory, before, length, random, expected);
   if (!wrong.empty()) {
-    (void)std::fprintf(stderr, "%s: %s\n", kernel.name, wrong.c_str());
+    (void)std::fprintf(stderr, "%s: %s\n", subject.name, wrong.c_str());
     std::abort();
   }
   return 0;

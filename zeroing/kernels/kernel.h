@@ -12,7 +12,14 @@ namespace memgraft::zeroing {
 
 /// Which kernel is chosen among those available, for one kind of stores: the greatest.
 /// `only_for_comparison` is never chosen. The reasons are in choice.cpp.
-enum class Preference : unsigned char { only_for_comparison, library, vector_16, vector_32, vector_64 };
+enum class Preference : unsigned char {
+  only_for_comparison,
+  library,
+  block,
+  vector_16,
+  vector_32,
+  vector_64
+};
 
 struct Kernel {
   memgraft_zero_kernel shown;  ///< as the C header shows it; `available` is filled in by choice.cpp
@@ -22,7 +29,23 @@ struct Kernel {
 };
 
 // Sized here so that choice.cpp needs no memory of its own; defined in kernels/<folder>/kernels.cpp.
-extern const std::array<Kernel, 2> generic_kernels;
-extern const std::array<Kernel, 6> x86_64_kernels;
+extern const std::array<Kernel, 4> generic_kernels;
+
+// Those of the instruction set that is built for; the definition comes from zeroing/CMakeLists.txt.
+#if defined(MEMGRAFT_ZEROING_X86_64)
+inline constexpr std::size_t isa_kernel_count = 8;
+#elif defined(MEMGRAFT_ZEROING_AARCH64) || defined(MEMGRAFT_ZEROING_PPC64)
+inline constexpr std::size_t isa_kernel_count = 4;
+#elif defined(MEMGRAFT_ZEROING_RISCV64)
+inline constexpr std::size_t isa_kernel_count = 1;
+#else
+inline constexpr std::size_t isa_kernel_count = 0;
+#endif
+
+#if defined(MEMGRAFT_ZEROING_ISA)
+extern const std::array<Kernel, isa_kernel_count> isa_kernels;
+#else
+inline constexpr std::array<Kernel, isa_kernel_count> isa_kernels{};
+#endif
 
 }  // namespace memgraft::zeroing

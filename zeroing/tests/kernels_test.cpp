@@ -12,8 +12,7 @@
 namespace memgraft::zeroing::testing {
 namespace {
 
-constexpr std::size_t most_alignments =
-    64;  // of an x86-64 cache line, the greatest alignment that any kernel looks for
+constexpr std::size_t most_alignments = 64;  // of an x86-64 cache line
 
 struct Subject {
   std::string name;
@@ -64,6 +63,27 @@ TEST_P(EveryKernel, ZeroesEveryAlignmentAndSmallLength) {
     for (std::size_t bytes = 0; bytes <= most_bytes; ++bytes) {
       const auto memory = pages.memory().first(guard + alignment + bytes + guard);
       ASSERT_EQ(mistake_in(memory, guard + alignment, bytes), "");
+    }
+  }
+}
+
+/// Blocks that one instruction zeroes have 32 to 2048 bytes, and a turn up to four of them: what there is
+/// before the first, how many there are, and what is left behind the last.
+TEST_P(EveryKernel, ZeroesAroundTheBordersOfBlocks) {
+  constexpr std::size_t most_block = 2048;
+  constexpr std::size_t most_blocks = 9;
+  constexpr std::size_t guard = 64;
+  const GuardedPages pages((most_blocks + 4) * most_block + guard);
+  for (std::size_t block = 32; block <= most_block; block *= 2) {
+    const std::size_t border = (guard + 2 * block - 1) / block * block;
+    for (const std::size_t before : {std::size_t{0}, std::size_t{1}, block / 2, block - 1}) {
+      for (std::size_t blocks = 0; blocks <= most_blocks; ++blocks) {
+        for (const std::size_t behind : {std::size_t{0}, std::size_t{1}, block - 1}) {
+          const std::size_t offset = border - before;
+          const std::size_t bytes = before + blocks * block + behind;
+          ASSERT_EQ(mistake_in(pages.memory().first(offset + bytes + guard), offset, bytes), "");
+        }
+      }
     }
   }
 }

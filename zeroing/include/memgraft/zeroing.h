@@ -9,9 +9,10 @@
  * Ordering. When a function returns, the calling thread reads zeroes, and the zeroes are ordered before its
  * later stores as ordinary stores of this architecture are: on x86-64 a plain or release store may publish
  * the memory to other threads; elsewhere it takes a release store or a fence, as after any memset.
- * Non-temporal stores alone are not ordered so, which is why every kernel that uses them ends with `sfence`
- * (Intel 64 and IA-32 Architectures Software Developer's Manual, vol. 3A, "Memory Ordering in P6 and More
- * Recent Processor Families").
+ * Non-temporal stores alone are not ordered so on x86-64, which is why every kernel there that uses them ends
+ * with `sfence` (Intel 64 and IA-32 Architectures Software Developer's Manual, vol. 3A, "Memory Ordering in
+ * P6 and More Recent Processor Families"). The instructions of other architectures that zero a block are
+ * ordered as stores; each kernel's source says where that is written.
  *
  * Signals. The first call of any function in a process looks at the CPU (pthread_once) and must not be made
  * in a signal handler; a kernel's own `zero` may always be called there.
@@ -43,7 +44,12 @@ enum memgraft_zero_stores {
 
 /* One way to zero memory. Names are stable; they appear in command lines, summaries and benchmark results. */
 struct memgraft_zero_kernel {
-  const char* name; /* "word-4", "memset", "rep-stosb", "avx2", "avx512", "non-temporal-16", -32, -64 */
+  /* Everywhere: "word-1", -4, -8, "memset".
+   * x86-64:  "rep-stosb", "avx2", "avx512", "non-temporal-16", -32, -64, "clzero", "movdir64b".
+   * AArch64: "dc-zva-1", -2, -4 (instructions a turn), "non-temporal-32".
+   * ppc64le: "dcbz-1", -2, -4 (instructions a turn), "altivec".
+   * RISC-V:  "cbo-zero". */
+  const char* name;
   const char* description; /* one line for people, with what the CPU must have */
   enum memgraft_zero_stores stores;
   size_t width;   /* bytes that one store instruction of the main loop writes; 0 where that is not fixed */

@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "../kernel.h"
-#include "word.h"
+#include "words.h"
 
 namespace memgraft::zeroing {
 namespace {
@@ -18,13 +18,31 @@ void zero_by_library(void* memory, std::size_t bytes) {
 
 }  // namespace
 
-constinit const std::array<Kernel, 2> generic_kernels = {{
+constinit const std::array<Kernel, 4> generic_kernels = {{
+    {.shown = {.name = "word-1",
+               .description = "one 1-byte store per turn of a loop",
+               .stores = MEMGRAFT_ZERO_ORDINARY,
+               .width = 1,
+               .available = false,
+               .zero = zero_word_1},
+     .preference = Preference::only_for_comparison,
+     .available = always,
+     .pays = nullptr},
     {.shown = {.name = "word-4",
                .description = "one 4-byte store per turn of a loop",
                .stores = MEMGRAFT_ZERO_ORDINARY,
                .width = 4,
                .available = false,
-               .zero = zero_by_words},
+               .zero = zero_word_4},
+     .preference = Preference::only_for_comparison,
+     .available = always,
+     .pays = nullptr},
+    {.shown = {.name = "word-8",
+               .description = "one 8-byte store per turn of a loop",
+               .stores = MEMGRAFT_ZERO_ORDINARY,
+               .width = 8,
+               .available = false,
+               .zero = zero_word_8},
      .preference = Preference::only_for_comparison,
      .available = always,
      .pays = nullptr},

@@ -34,9 +34,29 @@ bool has_fast_64_byte_stores() {
   return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 && (eax & (1U << 4U)) != 0;
 }
 
+// CPUID leaf 8000_0008h, EBX bit 0 (AMD64 Architecture Programmer's Manual, vol. 3, "CPUID"). What it zeroes
+// is a line of the first-level data cache, whose size leaf 8000_0005h tells in ECX bits 7:0.
+bool has_clzero_of_64_bytes() {
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  const bool there = __get_cpuid(0x80000008, &eax, &ebx, &ecx, &edx) != 0 && (ebx & 1U) != 0;
+  return there && __get_cpuid(0x80000005, &eax, &ebx, &ecx, &edx) != 0 && (ecx & 0xffU) == line_bytes;
+}
+
+// CPUID leaf 7, subleaf 0, ECX bit 28 (Intel SDM vol. 2A, CPUID).
+bool has_movdir64b() {
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 && (ecx & (1U << 28U)) != 0;
+}
+
 }  // namespace
 
-constinit const std::array<Kernel, 6> x86_64_kernels = {{
+constinit const std::array<Kernel, isa_kernel_count> isa_kernels = {{
     {.shown = {.name = "rep-stosb",
                .description = "the rep stosb instruction; fast on CPUs with ERMS",
                .stores = MEMGRAFT_ZERO_ORDINARY,
@@ -90,6 +110,26 @@ constinit const std::array<Kernel, 6> x86_64_kernels = {{
                .zero = zero_non_temporal_64},
      .preference = Preference::vector_64,
      .available = has_avx512f,
+     .pays = nullptr},
+    // Neither is chosen: clzero was never measured for Memgraft, and movdir64b stores what non-temporal-64
+    // does at one instruction a line as well.
+    {.shown = {.name = "clzero",
+               .description = "the clzero instruction, a line at a time past the caches; needs CLZERO (AMD)",
+               .stores = MEMGRAFT_ZERO_NON_TEMPORAL,
+               .width = 64,
+               .available = false,
+               .zero = zero_clzero},
+     .preference = Preference::only_for_comparison,
+     .available = has_clzero_of_64_bytes,
+     .pays = nullptr},
+    {.shown = {.name = "movdir64b",
+               .description = "64-byte direct stores; needs MOVDIR64B",
+               .stores = MEMGRAFT_ZERO_NON_TEMPORAL,
+               .width = 64,
+               .available = false,
+               .zero = zero_movdir64b},
+     .preference = Preference::only_for_comparison,
+     .available = has_movdir64b,
      .pays = nullptr},
 }};
 

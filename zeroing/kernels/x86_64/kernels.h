@@ -19,5 +19,7 @@ void zero_avx2(void* memory, std::size_t bytes);             // AVX2
 void zero_non_temporal_32(void* memory, std::size_t bytes);  // AVX2
 void zero_avx512(void* memory, std::size_t bytes);           // AVX-512F
 void zero_non_temporal_64(void* memory, std::size_t bytes);  // AVX-512F
+void zero_clzero(void* memory, std::size_t bytes);           // CLZERO, lines of line_bytes
+void zero_movdir64b(void* memory, std::size_t bytes);        // MOVDIR64B
 
 }  // namespace memgraft::zeroing

@@ -1,30 +1,24 @@
-// The baseline that everything is compared with: one 4-byte store per turn of the loop (Cavanna,
-// "Initializing memory efficiently on Power Architecture platforms", IBM developerWorks 2006, listing 2, but
-// exact at both ends).
-#include "word.h"
+// One store of a word, for the shape in shape.h: a base of Stores, for translation units of the baseline CPU.
+#pragma once
 
-#include <cstdint>
+#include <cstddef>
 
 #include "shape.h"
 
 namespace memgraft::zeroing {
-namespace {
 
+template <class Unsigned>
 struct WordStore {
   // Memory of any type is zeroed, hence may_alias; volatile, because each store must stay one instruction: a
   // compiler would otherwise make the loop a call of memset (gcc: -ftree-loop-distribute-patterns) or
   // vectorise it.
-  using Word [[gnu::may_alias]] = volatile std::uint32_t;
+  using Word [[gnu::may_alias]] = volatile Unsigned;
 
   static constexpr std::size_t unit = sizeof(Word);
   static constexpr Edges edges = Edges::exact;
 
   static void aligned(std::byte* at) { *reinterpret_cast<Word*>(at) = 0; }
-  static void finish() {}
+  static void finish() {}  // ordinary stores
 };
-
-}  // namespace
-
-void zero_by_words(void* memory, std::size_t bytes) { zero_with<WordStore>(memory, bytes); }
 
 }  // namespace memgraft::zeroing
