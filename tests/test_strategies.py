@@ -68,9 +68,7 @@ def test_under_memory_pressure(jdk: Jdk, strategy: str, tmp_path: Path, read_sum
 
 
 @pytest.mark.parametrize("strategy", ["windows,window=4096", "concurrent", "adaptive"])
-def test_small_fixed_tlabs_and_many_threads(
-    jdk: Jdk, strategy: str, tmp_path: Path, read_summaries: Summaries
-) -> None:
+def test_small_fixed_tlabs_and_many_threads(jdk: Jdk, strategy: str, tmp_path: Path, read_summaries: Summaries) -> None:
     sizes = ["-XX:TLABSize=16k", "-XX:MinTLABSize=2k", "-XX:-ResizeTLAB"]
     options = ["-XX:+UseParallelGC", *sizes, *VERIFY_HEAP, *agent_options(tmp_path, f"zeroing={strategy}")]
     result = run(churn(jdk, options, threads=16, iterations=1))
@@ -180,7 +178,6 @@ def test_in_a_tenth_of_a_cpu(
     distribution_jdk: Jdk,
     tmp_path: Path,
     programs: Path,
-    read_summaries: Summaries,
     allocating: Callable[..., Allocating],
 ) -> None:
     """The helper is starved like everybody else; adaptive sees the quota and leaves it alone."""
@@ -260,9 +257,7 @@ def test_programs_are_started_in_mid_zeroing(
     assert all(summary["grafts"]["zeroing"]["missed_tlabs"] == 0 for summary in read_summaries())
 
 
-def test_adaptive_uses_the_helper_only_where_a_cpu_is_idle(
-    distribution_jdk: Jdk, tmp_path: Path, programs: Path
-) -> None:
+def test_adaptive_uses_the_helper_only_where_a_cpu_is_idle(distribution_jdk: Jdk, tmp_path: Path) -> None:
     if len(os.sched_getaffinity(0)) < 2:
         pytest.skip("needs two CPUs, this process may use one")
     decisions = {}
