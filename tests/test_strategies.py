@@ -178,7 +178,6 @@ def test_in_a_tenth_of_a_cpu(
     distribution_jdk: Jdk,
     tmp_path: Path,
     programs: Path,
-    read_summaries: Summaries,
     allocating: Callable[..., Allocating],
 ) -> None:
     """The helper is starved like everybody else; adaptive sees the quota and leaves it alone."""
@@ -258,9 +257,7 @@ def test_programs_are_started_in_mid_zeroing(
     assert all(summary["grafts"]["zeroing"]["missed_tlabs"] == 0 for summary in read_summaries())
 
 
-def test_adaptive_uses_the_helper_only_where_a_cpu_is_idle(
-    distribution_jdk: Jdk, tmp_path: Path, programs: Path
-) -> None:
+def test_adaptive_uses_the_helper_only_where_a_cpu_is_idle(distribution_jdk: Jdk, tmp_path: Path) -> None:
     if len(os.sched_getaffinity(0)) < 2:
         pytest.skip("needs two CPUs, this process may use one")
     decisions = {}

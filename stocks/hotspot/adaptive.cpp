@@ -7,10 +7,11 @@ namespace memgraft::hotspot {
 
 namespace {
 
-// A helper needs a CPU to itself. Three quarters of one, because the threads that run are an average, which for a
-// program that keeps one CPU busy is a little above 1.
+// A helper needs a CPU to itself. Three quarters of one, because the threads that run are an average, which
+// for a program that keeps one CPU busy is a little above 1.
 constexpr double kIdleCpusNeeded = 0.75;
-// The helper must be faster than the program allocates, or it is overtaken (Yang 2011, section 5.5: lusearch).
+// The helper must be faster than the program allocates, or it is overtaken (Yang 2011, section 5.5:
+// lusearch).
 constexpr double kHelperMargin = 1.25;
 constexpr double kGiga = 1e9;
 
@@ -49,7 +50,8 @@ double Adaptive::cost(ZeroingStrategy strategy) const {
   return *middle;
 }
 
-bool Adaptive::helper_pays(const EpochMeasured& measured, double running, double cpus, std::string& why) const {
+bool Adaptive::helper_pays(const EpochMeasured& measured, double running, double cpus,
+                           std::string& why) const {
   if (!concurrent_) {
     return false;
   }
@@ -69,7 +71,8 @@ bool Adaptive::helper_pays(const EpochMeasured& measured, double running, double
 Adaptive::Decision Adaptive::on_thread(std::uint64_t collection) const {
   Decision decision{.collection = collection, .strategy = on_thread_.front(), .reason = {}};
   // In turn while they are not known, so that a machine that becomes slower costs all of them the same.
-  const auto fewest = std::ranges::min_element(on_thread_, {}, [this](ZeroingStrategy s) { return samples(s); });
+  const auto fewest =
+      std::ranges::min_element(on_thread_, {}, [this](ZeroingStrategy s) { return samples(s); });
   if (samples(*fewest) < kEnough) {
     decision.strategy = *fewest;
     decision.reason = "not yet measured often enough";
@@ -80,7 +83,8 @@ Adaptive::Decision Adaptive::on_thread(std::uint64_t collection) const {
     decision.reason = "measured again";
     return decision;
   }
-  decision.strategy = *std::ranges::min_element(on_thread_, {}, [this](ZeroingStrategy s) { return cost(s); });
+  decision.strategy =
+      *std::ranges::min_element(on_thread_, {}, [this](ZeroingStrategy s) { return cost(s); });
   decision.reason = "the least CPU time per allocated byte so far";
   return decision;
 }

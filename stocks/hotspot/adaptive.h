@@ -37,8 +37,8 @@ class Adaptive {
     std::string reason;
   };
 
-  // `on_thread` are the strategies that zero on the allocating thread, the first of them taken while nothing is
-  // known. `concurrent`: whether the helper may be used at all.
+  // `on_thread` are the strategies that zero on the allocating thread, the first of them taken while nothing
+  // is known. `concurrent`: whether the helper may be used at all.
   Adaptive(std::vector<ZeroingStrategy> on_thread, bool concurrent);
 
   // Decides for the time after `measured`. `cpus` is how many this process may use now, in CPUs.
@@ -47,12 +47,14 @@ class Adaptive {
  private:
   // An epoch shorter than this says nothing: a collection that was asked for, or a heap walk.
   static constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 20U;
-  static constexpr std::size_t kSamples = 9;        // kept per strategy: odd, so that the median is one of them
-  static constexpr std::size_t kEnough = 3;         // samples before a strategy is judged
-  static constexpr std::uint64_t kTryAgainEvery = 16;  // collections: a strategy not in use is looked at again
+  static constexpr std::size_t kSamples = 9;  // kept per strategy: odd, so that the median is one of them
+  static constexpr std::size_t kEnough = 3;   // samples before a strategy is judged
+  static constexpr std::uint64_t kTryAgainEvery =
+      16;  // collections: a strategy not in use is looked at again
 
   void learn(const EpochMeasured& measured);
-  [[nodiscard]] bool helper_pays(const EpochMeasured& measured, double running, double cpus, std::string& why) const;
+  [[nodiscard]] bool helper_pays(const EpochMeasured& measured, double running, double cpus,
+                                 std::string& why) const;
   [[nodiscard]] Decision on_thread(std::uint64_t collection) const;
   // Program CPU seconds per allocated byte, median of the samples.
   [[nodiscard]] double cost(ZeroingStrategy strategy) const;

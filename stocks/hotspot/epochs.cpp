@@ -58,7 +58,7 @@ ZeroingStrategy Epochs::collection_ended(const ZeroingTotals& totals) {
 
 void Epochs::decide() {
   if (adaptive_) {
-    Adaptive::Decision decision = adaptive_->decide(last_, clock_.cpus());
+    const Adaptive::Decision decision = adaptive_->decide(last_, clock_.cpus());
     ++decisions_[decision.strategy];
     if (changes_.empty() || decision.strategy != now_) {
       if (changes_.size() == kMostChanges) {

@@ -1,4 +1,5 @@
-// What happens from one collection to the next: which strategy is in force, what it cost, and which comes next.
+// What happens from one collection to the next: which strategy is in force, what it cost, and which comes
+// next.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ namespace memgraft::hotspot {
 struct ZeroingTotals {
   std::uint64_t allocated_bytes = 0;  // handed out by the heap: TLABs and objects outside them
   std::uint64_t zeroed_bytes = 0;
-  double zeroing_seconds = 0;         // by the program's own threads
+  double zeroing_seconds = 0;  // by the program's own threads
   double helper_cpu_seconds = 0;
 };
 
@@ -36,7 +37,8 @@ class Epochs {
   explicit Epochs(Adaptive adaptive);
 
   [[nodiscard]] ZeroingStrategy first() const { return now_; }
-  // With the world stopped. A collection inside another one, or a second event for the same one, changes nothing.
+  // With the world stopped. A collection inside another one, or a second event for the same one, changes
+  // nothing.
   void collection_starts(const ZeroingTotals& totals);
   // Returns the strategy until the next collection.
   ZeroingStrategy collection_ended(const ZeroingTotals& totals);

@@ -65,7 +65,8 @@ void choose_kernels(Zeroing& graft, const ZeroingOptions& options) {
     }
     graft.non_temporal = graft.ordinary;
   }
-  const bool ordinary = options.strategy == ZeroingStrategy::bulk || options.strategy == ZeroingStrategy::windows;
+  const bool ordinary =
+      options.strategy == ZeroingStrategy::bulk || options.strategy == ZeroingStrategy::windows;
   graft.kernel = ordinary ? graft.ordinary->name : graft.non_temporal->name;
 }
 
@@ -89,9 +90,9 @@ void prepare_nursery(Zeroing& graft) {
   const ZeroingStrategy now = strategy_now(graft);
   if (now == ZeroingStrategy::concurrent) {
     start_helper(graft);
-    graft.ahead->open(graft.nursery->free());
+    graft.ahead->open(graft.nursery.free());
   } else if (now == ZeroingStrategy::pause) {
-    const std::span<std::byte> free = graft.nursery->free();
+    const std::span<std::byte> free = graft.nursery.free();
     graft.pause_timer.time(Bytes(free.size()), [&] { graft.non_temporal->zero(free.data(), free.size()); });
     count(graft.pause_bytes, free.size());
     graft.zeroed_in_pause = free;
@@ -124,7 +125,8 @@ void install_zeroing(const ZeroingOptions& options, const Stock& stock, Collecto
     graft.nursery = ahead_joints->nursery();
   }
   if (ahead && !options.uses(ZeroingStrategy::pause)) {
-    graft.ahead = new zeroing::ZeroingAhead({.zero_ahead = graft.non_temporal->zero, .zero_now = graft.ordinary->zero});
+    graft.ahead =
+        new zeroing::ZeroingAhead({.zero_ahead = graft.non_temporal->zero, .zero_now = graft.ordinary->zero});
   }
   if (options.strategy == ZeroingStrategy::adaptive) {
     graft.epochs = new Epochs(Adaptive(on_thread_strategies(graft), graft.ahead != nullptr));
@@ -148,7 +150,8 @@ void install_zeroing(const ZeroingOptions& options, const Stock& stock, Collecto
   }
   if (window_joints || ahead_joints) {
     const Joints& with_it = window_joints ? *window_joints : *ahead_joints;
-    take_over(patch, with_it.at(kEnsureParsability.method), graft.ensure_parsability, &grafted_ensure_parsability);
+    take_over(patch, with_it.at(kEnsureParsability.method), graft.ensure_parsability,
+              &grafted_ensure_parsability);
   }
 }
 
@@ -180,7 +183,8 @@ ZeroingCounts zeroing_counts() {
                       .seconds = graft.pause_timer.seconds(cycles_per_nanosecond)};
   counts.fresh = Bytes(value_of(graft.fresh_bytes));
   if (graft.hands_out_windows) {
-    counts.windows = {.handed_out = graft.windows.handed_out(), .given_up = Bytes(graft.windows.given_up_bytes())};
+    counts.windows = {.handed_out = graft.windows.handed_out(),
+                      .given_up = Bytes(graft.windows.given_up_bytes())};
   }
   if (graft.ahead != nullptr) {
     const auto ahead = graft.ahead->counts();

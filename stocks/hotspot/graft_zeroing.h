@@ -18,7 +18,8 @@
 
 namespace memgraft::hotspot {
 
-// Finds every joint, then puts the replacements into `patch`; the caller keeps or undoes them. Throws a Refusal.
+// Finds every joint, then puts the replacements into `patch`; the caller keeps or undoes them. Throws a
+// Refusal.
 void install_zeroing(const ZeroingOptions& options, const Stock& stock, Collector collector, Patch& patch);
 
 // Whether the JVM has to tell of its collections (JVM TI events GarbageCollectionStart and -Finish).
@@ -67,7 +68,8 @@ struct ZeroingCounts {
 };
 ZeroingCounts zeroing_counts();
 
-// The epochs of a comparison within this process, and what adaptive decided; nothing where neither was asked for.
+// The epochs of a comparison within this process, and what adaptive decided; nothing where neither was asked
+// for.
 const Epochs* zeroing_epochs();
 
 }  // namespace memgraft::hotspot

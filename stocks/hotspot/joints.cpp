@@ -200,6 +200,13 @@ const Joint& Joints::at(std::string_view name) const {
   return *found;
 }
 
+const Nursery& Joints::nursery() const {
+  if (!nursery_) {
+    throw std::logic_error("undeclared nursery");
+  }
+  return *nursery_;
+}
+
 Joints find_joints(const Needs& needs, const Stock& stock, Collector collector) {
   const Finder finder(needs, stock, collector);
   finder.check_version();

@@ -15,7 +15,7 @@ namespace memgraft::hotspot {
 
 // A pointer in libjvm that a graft will replace, and what it holds in the stock.
 struct Joint {
-  std::string_view name;  // the method, the imported function, or the function's mangled name
+  std::string_view name;           // the method, the imported function, or the function's mangled name
   std::uintptr_t* cell = nullptr;  // null for a function that the graft only calls
   std::uintptr_t original = 0;
 };
@@ -24,8 +24,8 @@ class Joints {
  public:
   Joints(std::vector<Joint> joints, std::optional<Nursery> nursery)
       : joints_(std::move(joints)), nursery_(nursery) {}
-  // The nursery, where the needs ask for it.
-  [[nodiscard]] const std::optional<Nursery>& nursery() const { return nursery_; }
+  // The nursery; asking for it where the needs do not is a programming error (std::logic_error).
+  [[nodiscard]] const Nursery& nursery() const;
   // The joint of that name; asking for one that the needs do not declare is a programming error
   // (std::logic_error).
   [[nodiscard]] const Joint& at(std::string_view name) const;

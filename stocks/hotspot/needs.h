@@ -69,7 +69,7 @@ struct Needs {
   std::span<const SlotNeed> slots;
   std::span<const ImportNeed> imports;
   // Functions of libjvm that the graft calls, by their mangled names.
-  std::span<const std::string_view> functions = {};
+  std::span<const std::string_view> functions;
   // Whether the graft must know where the nursery's free memory begins and ends.
   bool nursery = false;
 };

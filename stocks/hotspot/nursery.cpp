@@ -12,7 +12,8 @@ struct Field {
   std::string_view name;
 };
 
-using Spellings = std::array<Field, 2>;  // of JDK 17 and 21, and of later ones; the same twice where unchanged
+using Spellings =
+    std::array<Field, 2>;  // of JDK 17 and 21, and of later ones; the same twice where unchanged
 
 constexpr Spellings same(std::string_view type, std::string_view name) {
   return {{{type, name}, {type, name}}};
@@ -21,11 +22,11 @@ constexpr Spellings same(std::string_view type, std::string_view name) {
 // gc/parallel/vmStructs_parallelgc.hpp, JDK 17 to 25.
 constexpr Spellings kParallelYoung = same("ParallelScavengeHeap", "_young_gen");
 constexpr Spellings kParallelEden = same("PSYoungGen", "_eden_space");
-constexpr std::array<Spellings, 3> kParallelSpace{
-    same("MutableSpace", "_bottom"), same("MutableSpace", "_top"), same("MutableSpace", "_end")};
+constexpr std::array<Spellings, 3> kParallelSpace{same("MutableSpace", "_bottom"),
+                                                  same("MutableSpace", "_top"), same("MutableSpace", "_end")};
 
-// gc/serial/vmStructs_serial.hpp and gc/shared/vmStructs_gc.hpp; GenCollectedHeap became SerialHeap, and Space was
-// merged into ContiguousSpace, in JDK 22 and 23.
+// gc/serial/vmStructs_serial.hpp and gc/shared/vmStructs_gc.hpp; GenCollectedHeap became SerialHeap, and
+// Space was merged into ContiguousSpace, in JDK 22 and 23.
 constexpr Spellings kSerialHeap = same("Universe", "_collectedHeap");
 constexpr Spellings kSerialYoung{{{"GenCollectedHeap", "_young_gen"}, {"SerialHeap", "_young_gen"}}};
 constexpr Spellings kSerialEden = same("DefNewGeneration", "_eden_space");
@@ -63,8 +64,8 @@ class Lookup {
 };
 
 std::byte* pointer_at(std::uintptr_t address) {
-  // A pointer field of one of HotSpot's objects. Acquire: a top that another thread has just moved is either the
-  // old or the new one, and readers outside a pause take it as a hint only.
+  // A pointer field of one of HotSpot's objects. Acquire: a top that another thread has just moved is either
+  // the old or the new one, and readers outside a pause take it as a hint only.
   return std::atomic_ref<std::byte*>(*reinterpret_cast<std::byte**>(address)).load(std::memory_order_acquire);
 }
 
@@ -79,7 +80,8 @@ std::optional<Nursery> Nursery::find(const VmStructs& structs, Collector collect
   Nursery nursery;
   Lookup lookup(structs, missing);
   const auto space = [&](const std::array<Spellings, 3>& fields) {
-    nursery.space_ = {.bottom = lookup.offset(fields[0]), .top = lookup.offset(fields[1]), .end = lookup.offset(fields[2])};
+    nursery.space_ = {
+        .bottom = lookup.offset(fields[0]), .top = lookup.offset(fields[1]), .end = lookup.offset(fields[2])};
   };
   if (collector == Collector::parallel) {
     nursery.root_ = lookup.address(kParallelYoung);

@@ -1,4 +1,5 @@
-// Where a collector's nursery has free memory: eden of Serial and Parallel, one stretch from its top to its end.
+// Where a collector's nursery has free memory: eden of Serial and Parallel, one stretch from its top to its
+// end.
 #pragma once
 
 #include <array>
@@ -15,12 +16,12 @@ namespace memgraft::hotspot {
 
 class Nursery {
  public:
-  // How to get from a static pointer of libjvm to eden. `missing` receives the first field that was not found,
-  // or that this collector has no such nursery.
+  // How to get from a static pointer of libjvm to eden. `missing` receives the first field that was not
+  // found, or that this collector has no such nursery.
   static std::optional<Nursery> find(const VmStructs& structs, Collector collector, std::string& missing);
 
-  // [top, end) of eden as it is now: stable only while the world is stopped. Empty before the heap exists, and
-  // where the pointers make no sense.
+  // [top, end) of eden as it is now: stable only while the world is stopped. Empty before the heap exists,
+  // and where the pointers make no sense.
   [[nodiscard]] std::span<std::byte> free() const;
 
  private:
@@ -31,8 +32,8 @@ class Nursery {
   };
   static constexpr std::size_t kMostSteps = 2;
 
-  std::uintptr_t root_ = 0;                          // address of the static pointer
-  std::array<std::size_t, kMostSteps> steps_{};      // offsets of the pointers to follow from there
+  std::uintptr_t root_ = 0;                      // address of the static pointer
+  std::array<std::size_t, kMostSteps> steps_{};  // offsets of the pointers to follow from there
   std::size_t step_count_ = 0;
   Space space_;
 };

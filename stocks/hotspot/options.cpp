@@ -48,7 +48,10 @@ std::string strategy_names(bool with_adaptive) {
   std::string names;
   const std::size_t count = kStrategyNames.size() - (with_adaptive ? 0 : 1);
   for (std::size_t i = 0; i < count; ++i) {
-    names += (i == 0 ? "" : i + 1 == count ? " or " : ", ") + std::string(kStrategyNames.at(i).name);
+    if (i > 0) {
+      names += i + 1 == count ? " or " : ", ";
+    }
+    names += kStrategyNames.at(i).name;
   }
   return names;
 }
@@ -149,8 +152,9 @@ Options parse_options(std::string_view text) {
     } else if (option == "check") {
       options.check = true;
     } else {
-      refuse(option,
-             "zeroing=STRATEGY, against=STRATEGY, window=BYTES, table=FILE, summary=FOLDER, counters or check");
+      refuse(
+          option,
+          "zeroing=STRATEGY, against=STRATEGY, window=BYTES, table=FILE, summary=FOLDER, counters or check");
     }
   }
   if (words.any()) {

@@ -11,7 +11,7 @@ namespace {
 template <typename T>
 T read_at(const std::byte* place) {
   T value{};
-  std::memcpy(&value, place, sizeof value);
+  std::memcpy(static_cast<void*>(&value), place, sizeof value);
   return value;
 }
 

@@ -13,14 +13,13 @@ class Stock;
 
 // The table, then where its columns are in each row and how long a row is: libjvm exports them for the
 // serviceability agent (runtime/vmStructs.cpp), so that no layout need be assumed.
-inline constexpr std::array<std::string_view, 7> kVmStructsSymbols{
-    "gHotSpotVMStructs",
-    "gHotSpotVMStructEntryTypeNameOffset",
-    "gHotSpotVMStructEntryFieldNameOffset",
-    "gHotSpotVMStructEntryIsStaticOffset",
-    "gHotSpotVMStructEntryOffsetOffset",
-    "gHotSpotVMStructEntryAddressOffset",
-    "gHotSpotVMStructEntryArrayStride"};
+inline constexpr std::array<std::string_view, 7> kVmStructsSymbols{"gHotSpotVMStructs",
+                                                                   "gHotSpotVMStructEntryTypeNameOffset",
+                                                                   "gHotSpotVMStructEntryFieldNameOffset",
+                                                                   "gHotSpotVMStructEntryIsStaticOffset",
+                                                                   "gHotSpotVMStructEntryOffsetOffset",
+                                                                   "gHotSpotVMStructEntryAddressOffset",
+                                                                   "gHotSpotVMStructEntryArrayStride"};
 
 class VmStructs {
  public:

@@ -18,11 +18,12 @@ using FillWithObjects = void (*)(void* start, std::size_t words, bool zap);
 // The chunk from which one thread takes its windows. Only that thread uses it, or somebody while the world is
 // stopped.
 struct Chunk {
-  std::byte* next = nullptr;   // what has not been handed out: [next, end); null when there is no chunk
+  std::byte* next = nullptr;  // what has not been handed out: [next, end); null when there is no chunk
   std::byte* end = nullptr;
-  std::byte* clean = nullptr;  // [next, clean) is zero already, where clean > next: the rest of the last window
-  std::size_t bytes = 0;       // of the whole chunk
-  bool window_is_out = false;  // the window that ends at `next` is HotSpot's now
+  std::byte* clean =
+      nullptr;            // [next, clean) is zero already, where clean > next: the rest of the last window
+  std::size_t bytes = 0;  // of the whole chunk
+  bool window_is_out = false;     // the window that ends at `next` is HotSpot's now
   std::atomic<bool> free{false};  // its thread has ended: another may have it
   Chunk* sibling = nullptr;
 
@@ -53,9 +54,9 @@ class Windows {
   Window open(std::byte* start, std::size_t bytes, std::size_t least_bytes);
   // HotSpot would fill [start, end) with a dummy object: true where that is the rest of the calling thread's
   // window, which then belongs to the chunk again and is filled later if need be.
-  bool take_back(std::byte* start, const std::byte* end);
-  // Before a collection or a walk of the heap, the world stopped: fills what no thread was handed, so that the
-  // heap can be walked, and forgets all chunks.
+  static bool take_back(std::byte* start, const std::byte* end);
+  // Before a collection or a walk of the heap, the world stopped: fills what no thread was handed, so that
+  // the heap can be walked, and forgets all chunks.
   void close_all();
 
   [[nodiscard]] std::uint64_t handed_out() const { return handed_out_.load(std::memory_order_relaxed); }

@@ -88,8 +88,8 @@ void* grafted_allocate_new_tlab(void* heap, std::size_t min_words, std::size_t r
         break;
     }
   }
-  // This call may collect (JDK 25 does so inside), hand out other TLABs on other threads, change the strategy,
-  // and throw away what it found: only its result counts.
+  // This call may collect (JDK 25 does so inside), hand out other TLABs on other threads, change the
+  // strategy, and throw away what it found: only its result counts.
   void* const tlab = graft.allocate_new_tlab(heap, min_words, requested_words, actual_words);
   if (tlab == nullptr) {
     return nullptr;
@@ -119,9 +119,8 @@ void* grafted_mem_allocate(void* heap, std::size_t words, bool* limit_exceeded) 
 }
 
 void grafted_fill_with_dummy_object(void* heap, std::byte* start, std::byte* end, bool zap) {
-  Zeroing& graft = *the_graft;
-  if (!graft.windows.take_back(start, end)) {
-    graft.fill_with_dummy_object(heap, start, end, zap);
+  if (!Windows::take_back(start, end)) {
+    the_graft->fill_with_dummy_object(heap, start, end, zap);
   }
 }
 

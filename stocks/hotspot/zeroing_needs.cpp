@@ -6,7 +6,8 @@ namespace memgraft::hotspot {
 
 namespace {
 
-// Versions whose sources were read: the order of the two calls in the refill path, and who calls what of the rest.
+// Versions whose sources were read: the order of the two calls in the refill path, and who calls what of the
+// rest.
 constexpr std::array kFeatures{17, 21, 25};
 constexpr std::array kGraftedCollectors{Collector::serial, Collector::parallel, Collector::g1};
 // Their nursery's free memory is one stretch; G1's is scattered over regions.
@@ -37,7 +38,8 @@ const Needs kZeroingNeeds{.graft = "zeroing",
                           .collectors = kGraftedCollectors,
                           .flags = kFlags,
                           .slots = kSlots,
-                          .imports = kImports};
+                          .imports = kImports,
+                          .functions = {}};
 
 const Needs kWindowNeeds{.graft = "zeroing=windows",
                          .features = kFeatures,

@@ -17,9 +17,11 @@ extern const Needs kAheadNeeds;
 inline constexpr SlotNeed kAllocateNewTlab{.method = "allocate_new_tlab", .arguments = "mmPm"};
 // HeapWord* CollectedHeap::mem_allocate(size_t words, bool* gc_overhead_limit_was_exceeded)
 inline constexpr SlotNeed kMemAllocate{.method = "mem_allocate", .arguments = "mPb"};
-// void CollectedHeap::ensure_parsability(bool retire_tlabs): before every collection and every walk of the heap
+// void CollectedHeap::ensure_parsability(bool retire_tlabs): before every collection and every walk of the
+// heap
 inline constexpr SlotNeed kEnsureParsability{.method = "ensure_parsability", .arguments = "b"};
-// void CollectedHeap::fill_with_dummy_object(HeapWord* start, HeapWord* end, bool zap): by a TLAB that is retired
+// void CollectedHeap::fill_with_dummy_object(HeapWord* start, HeapWord* end, bool zap): by a TLAB that is
+// retired
 inline constexpr SlotNeed kFillWithDummyObject{.method = "fill_with_dummy_object",
                                                .arguments = "PP12HeapWordImplS2_b"};
 // static void CollectedHeap::fill_with_objects(HeapWord* start, size_t words, bool zap)

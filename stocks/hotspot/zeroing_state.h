@@ -1,5 +1,5 @@
-// What the zeroing graft keeps while the JVM lives, shared by its replacements (zeroing_hooks.cpp) and by what sets
-// it up and reads its counts (graft_zeroing.cpp).
+// What the zeroing graft keeps while the JVM lives, shared by its replacements (zeroing_hooks.cpp) and by
+// what sets it up and reads its counts (graft_zeroing.cpp).
 #pragma once
 
 #include <atomic>
@@ -42,8 +42,8 @@ struct Zeroing {
   Memset memset = nullptr;
   const memgraft_zero_kernel* ordinary = nullptr;
   const memgraft_zero_kernel* non_temporal = nullptr;
-  std::string_view kernel;  // as the summary names it
-  std::optional<Nursery> nursery;
+  std::string_view kernel;                 // as the summary names it
+  Nursery nursery;                         // meant only where a strategy needs it
   zeroing::ZeroingAhead* ahead = nullptr;  // never destroyed: threads may allocate until the process ends
   Epochs* epochs = nullptr;                // the same
   std::string* helper_reason = nullptr;    // the same; null until it was tried to start the helper

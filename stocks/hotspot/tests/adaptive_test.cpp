@@ -12,7 +12,8 @@ using enum ZeroingStrategy;
 constexpr std::uint64_t kEpochBytes = std::uint64_t{64} << 20U;
 constexpr double kBusyProgram = 2.0;  // threads that run
 
-// A program that runs as long as asked, on which each strategy costs what `cost` says (CPU seconds per epoch).
+// A program that runs as long as asked, on which each strategy costs what `cost` says (CPU seconds per
+// epoch).
 class Program {
  public:
   Program(Adaptive& adaptive, std::function<double(ZeroingStrategy, std::uint64_t)> cost)
@@ -59,7 +60,8 @@ TEST(Adaptive, TakesTheFirstStrategyWhileNothingIsKnown) {
 TEST(Adaptive, SettlesOnWhatCostsLeastPerAllocatedByte) {
   for (const ZeroingStrategy best : {windows, bulk, non_temporal}) {
     Adaptive adaptive({windows, bulk, non_temporal}, true);
-    Program program(adaptive, [best](ZeroingStrategy strategy, std::uint64_t) { return strategy == best ? 0.097 : 0.1; });
+    Program program(
+        adaptive, [best](ZeroingStrategy strategy, std::uint64_t) { return strategy == best ? 0.097 : 0.1; });
     constexpr std::uint64_t kCollections = 320;
     (void)program.run(kCollections);
     // All but the first looks and one epoch in sixteen.

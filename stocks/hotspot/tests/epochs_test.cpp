@@ -37,10 +37,13 @@ TEST(Epochs, AlternateSoThatADriftCostsBothSidesTheSame) {
 TEST(Epochs, RecordWhatHappenedBetweenTwoCollections) {
   Epochs epochs(ZeroingStrategy::windows, ZeroingStrategy::bulk);
   work();
-  epochs.collection_starts({.allocated_bytes = 3 * kMebibyte, .zeroed_bytes = kMebibyte, .zeroing_seconds = 0.5});
+  epochs.collection_starts(
+      {.allocated_bytes = 3 * kMebibyte, .zeroed_bytes = kMebibyte, .zeroing_seconds = 0.5});
   work();  // within the collection: not an epoch's
-  (void)epochs.collection_ended({.allocated_bytes = 4 * kMebibyte, .zeroed_bytes = kMebibyte, .zeroing_seconds = 0.5});
-  epochs.collection_starts({.allocated_bytes = 9 * kMebibyte, .zeroed_bytes = 3 * kMebibyte, .zeroing_seconds = 0.75});
+  (void)epochs.collection_ended(
+      {.allocated_bytes = 4 * kMebibyte, .zeroed_bytes = kMebibyte, .zeroing_seconds = 0.5});
+  epochs.collection_starts(
+      {.allocated_bytes = 9 * kMebibyte, .zeroed_bytes = 3 * kMebibyte, .zeroing_seconds = 0.75});
   const auto records = epochs.records();
   ASSERT_EQ(records.size(), 2U);
   EXPECT_EQ(records[0].measured.collection, 0U);

@@ -1,6 +1,6 @@
-// A library with the joints of a HotSpot and a heap just large enough to see grafts work: what no real JVM offers
-// (a missing slot, a second call, lazy binding) and what sanitizers can follow. Variants are chosen by macros; see
-// CMakeLists.txt. The grafts are proved on real JVMs in tests/.
+// A library with the joints of a HotSpot and a heap just large enough to see grafts work: what no real JVM
+// offers (a missing slot, a second call, lazy binding) and what sanitizers can follow. Variants are chosen by
+// macros; see CMakeLists.txt. The grafts are proved on real JVMs in tests/.
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -26,7 +26,8 @@ constexpr std::size_t kArenaBytes = 1 << 22;
 constexpr std::size_t kWord = sizeof(void*);
 alignas(64) std::array<std::byte, kArenaBytes> arena;
 
-// An object is a header word with its length in words, then its fields. A dummy object has this bit set as well.
+// An object is a header word with its length in words, then its fields. A dummy object has this bit set as
+// well.
 constexpr std::uint64_t kDummy = std::uint64_t{1} << 63U;
 
 void write_word(std::byte* at, std::uint64_t value) { std::memcpy(at, &value, sizeof value); }
@@ -256,8 +257,8 @@ void* fake_new_tlab(std::size_t words) {
 
 void fake_memset(void* memory, int value, std::size_t bytes) { std::memset(memory, value, bytes); }
 
-// An object of so many words in this thread's TLAB, of which HotSpot would want `tlab_words`; outside it where the
-// heap gives none. Null where the heap is full. Its fields are as they were found.
+// An object of so many words in this thread's TLAB, of which HotSpot would want `tlab_words`; outside it
+// where the heap gives none. Null where the heap is full. Its fields are as they were found.
 void* fake_object(std::size_t words, std::size_t tlab_words) {
   Tlab& tlab = threads_tlab.tlab;
   std::byte* object = nullptr;
@@ -286,8 +287,8 @@ void* fake_object(std::size_t words, std::size_t tlab_words) {
   return object;
 }
 
-// Walks the heap as a collection does at its start; no other thread may allocate. True if every word belongs to
-// an object. `dummy_words` receives how much was filled.
+// Walks the heap as a collection does at its start; no other thread may allocate. True if every word belongs
+// to an object. `dummy_words` receives how much was filled.
 bool fake_walk(std::size_t* dummy_words) {
   heap->ensure_parsability(true);
   *dummy_words = 0;

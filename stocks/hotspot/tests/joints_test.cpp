@@ -119,21 +119,21 @@ TEST(Joints, OfWindowsAndOfTheNurseryAreFound) {
   const Stock stock = library.stock();
   const Joints windows = find_joints(kWindowNeeds, stock, Collector::parallel);
   EXPECT_EQ(*windows.at("ensure_parsability").cell, windows.at("ensure_parsability").original);
-  EXPECT_FALSE(windows.nursery());
+  EXPECT_THROW((void)windows.nursery(), std::logic_error);
   const Joints ahead = find_joints(kAheadNeeds, stock, Collector::parallel);
-  ASSERT_TRUE(ahead.nursery());
   // Before the heap exists nothing is free; then it is what lies between eden's top and its end.
-  EXPECT_TRUE(ahead.nursery()->free().empty());
+  EXPECT_TRUE(ahead.nursery().free().empty());
   library.function<void()>("fake_start")();
-  const std::size_t all = ahead.nursery()->free().size();
+  const std::size_t all = ahead.nursery().free().size();
   EXPECT_GT(all, 0U);
   const void* const taken = library.function<void*(std::size_t)>("fake_refill")(512);
-  EXPECT_EQ(ahead.nursery()->free().size(), all - 512 * kBytesPerWord);
-  EXPECT_EQ(ahead.nursery()->free().data(), static_cast<const std::byte*>(taken) + 512 * kBytesPerWord);
+  EXPECT_EQ(ahead.nursery().free().size(), all - 512 * kBytesPerWord);
+  EXPECT_EQ(ahead.nursery().free().data(), static_cast<const std::byte*>(taken) + 512 * kBytesPerWord);
 }
 
 TEST(Joints, RefuseANurseryThatIsNotDescribed) {
-  expect_refusal(refusal_of(FakeLibrary("no_eden_end_jvm.so"), 17, kAheadNeeds), "MutableSpace::_end", "none");
+  expect_refusal(refusal_of(FakeLibrary("no_eden_end_jvm.so"), 17, kAheadNeeds), "MutableSpace::_end",
+                 "none");
 }
 
 TEST(Joints, RefuseANurseryInPieces) {

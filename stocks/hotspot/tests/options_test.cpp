@@ -59,13 +59,14 @@ INSTANTIATE_TEST_SUITE_P(All, WrongOptions,
                                          "Zeroing=bulk", "zeroing=bulk,", "zeroing=bulk,,check", "check",
                                          "check=1,summary=/", "summary=/",
                                          "zeroing=bulk,summary=", "zeroing=bulk,summary=/no/such/folder",
-                                         "zeroing=bulk,summary=/%", "zeroing=bulk,summary=/%2",
-                                         "window=4096", "against=bulk", "zeroing=bulk,window=4096",
+                                         "zeroing=bulk,summary=/%", "zeroing=bulk,summary=/%2", "window=4096",
+                                         "against=bulk", "zeroing=bulk,window=4096",
                                          "zeroing=windows,window=5000", "zeroing=windows,window=2048",
                                          "zeroing=windows,window=2097152", "zeroing=windows,window=4096k",
-                                         "counters", "counters=1,zeroing=bulk", "zeroing=bulk,against=bulk", "zeroing=bulk,against=adaptive",
-                                         "zeroing=adaptive,against=bulk", "zeroing=bulk,against=hot-path",
-                                         "zeroing=bulk,table=/no/such/file", "zeroing=bulk,summary=/%zz", "zeroing=bulk,summary=/%00"));
+                                         "counters", "counters=1,zeroing=bulk", "zeroing=bulk,against=bulk",
+                                         "zeroing=bulk,against=adaptive", "zeroing=adaptive,against=bulk",
+                                         "zeroing=bulk,against=hot-path", "zeroing=bulk,table=/no/such/file",
+                                         "zeroing=bulk,summary=/%zz", "zeroing=bulk,summary=/%00"));
 
 }  // namespace
 }  // namespace memgraft::hotspot

@@ -1,5 +1,5 @@
-// Zeroing with a planted effect: non-temporal is the same kernel as bulk, and then burns 3 % of the CPU time that its
-// thread has used since it last zeroed. An agent built with it shows whether a comparison finds 3 %.
+// Zeroing with a planted effect: non-temporal is the same kernel as bulk, and then burns 3 % of the CPU time
+// that its thread has used since it last zeroed. An agent built with it shows whether a comparison finds 3 %.
 #include <cstddef>
 #include <cstring>
 #include <ctime>

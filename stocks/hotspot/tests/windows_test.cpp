@@ -1,4 +1,5 @@
-// Handing out memory in windows, on a fake heap: nothing is lost at the seams, and the heap can always be walked.
+// Handing out memory in windows, on a fake heap: nothing is lost at the seams, and the heap can always be
+// walked.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,8 +28,9 @@ class WindowsGraft : public testing::TestWithParam<ZeroingStrategy> {
     if (GetParam() != ZeroingStrategy::windows) {
       library_.function<Start>("fake_fresh")();  // which strategies that follow collections rely on
     }
-    install_zeroing({.strategy = GetParam(), .against = {}, .window_bytes = kWindowWords * kBytesPerWord, .table = {}},
-                    stock_, Collector::parallel, patch_);
+    install_zeroing(
+        {.strategy = GetParam(), .against = {}, .window_bytes = kWindowWords * kBytesPerWord, .table = {}},
+        stock_, Collector::parallel, patch_);
   }
 
   ~WindowsGraft() override { (void)walk(); }
