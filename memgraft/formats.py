@@ -151,7 +151,7 @@ class Counter(Format):
     unit: str = ""
     available: bool
     reason: str = ""
-    value: NonNegativeInt = 0
+    value: NonNegativeFloat = 0
     running_share: float = 1.0
     """The part of the time in which it could count; `value` is scaled up by it."""
 

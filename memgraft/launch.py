@@ -24,6 +24,7 @@ from urllib.parse import quote_from_bytes
 
 from memgraft.errors import WrongUsageError
 from memgraft.grafts import Selection, agent_options, joining, jvm_options
+from memgraft.kernel_table import table_for_this_cpu
 
 JDK_JAVA_OPTIONS = "JDK_JAVA_OPTIONS"
 JAVA_TOOL_OPTIONS = "JAVA_TOOL_OPTIONS"
@@ -139,11 +140,17 @@ def agent_option(agent: Path, options: Sequence[str], summaries: Path) -> str:
     return f"-agentpath:{agent}={','.join([*options, f'summary={percent_encoded(summaries)}'])}"
 
 
-def join(selection: Selection, variable: str, agent: Path, summaries: Path) -> Joining:
-    """What makes the JVMs of one launch take the grafts and leave their summaries in a folder."""
+def join(selection: Selection, variable: str, agent: Path, summaries: Path, *, counters: bool = False) -> Joining:
+    """What makes the JVMs of one launch take the grafts and leave their summaries in a folder.
+
+    `counters`: hardware counters too. Not in a comparison, where counting would burden one side only.
+    """
     if not joining(selection):
         return Joining()
-    return Joining(variable, (*jvm_options(selection), agent_option(agent, agent_options(selection), summaries)))
+    options = [*agent_options(selection), *(["counters"] if counters else [])]
+    if table := table_for_this_cpu():
+        options.append(f"table={percent_encoded(table)}")
+    return Joining(variable, (*jvm_options(selection), agent_option(agent, options, summaries)))
 
 
 @dataclass

@@ -110,7 +110,7 @@ def run(
         joined = launch.Joining()
         if agent is not None:
             variable = launch.choose_variable(program, via)
-            joined = launch.join(selection, variable, launch.loadable(agent, scratch), scratch)
+            joined = launch.join(selection, variable, launch.loadable(agent, scratch), scratch, counters=True)
         with launch.forwarding() as signals:
             started = launch.start(command, program, joined.environment(os.environ), stdout=stdout)
             signals.watch([started])
@@ -245,7 +245,7 @@ def _details(jvm: JvmSummary) -> Iterator[str]:
         )
     if zeroing.decisions:
         yield f"adaptive chose {decisions(zeroing.decisions)}"
-    available = [f"{c.value:,} {c.name.replace('_', ' ')}" for c in jvm.counters if c.available]
+    available = [f"{c.value:,.0f} {c.name.replace('_', ' ')}" for c in jvm.counters if c.available]
     if available:
         yield f"hardware counters: {', '.join(available)}"
     for reason in dict.fromkeys(c.reason for c in jvm.counters if not c.available):

@@ -86,6 +86,11 @@ class TestEnvironment:
         joined = launch.join({"zeroing": "bulk"}, JDK_JAVA_OPTIONS, Path("/n/agent.so"), Path("/s/a,b"))
         assert joined.options == ("-XX:+ZeroTLAB", "-agentpath:/n/agent.so=zeroing=bulk,summary=/s/a%2Cb")
 
+    def test_the_agent_gets_the_table_of_this_cpu_and_counts_where_asked(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(launch, "table_for_this_cpu", lambda: Path("/c/a,b.table"))
+        joined = launch.join({"zeroing": "bulk"}, JDK_JAVA_OPTIONS, Path("/n/agent.so"), Path("/s"), counters=True)
+        assert joined.options[-1] == "-agentpath:/n/agent.so=zeroing=bulk,counters,table=/c/a%2Cb.table,summary=/s"
+
 
 class TestVariable:
     def test_a_java_launcher_of_9_or_later_reads_its_own(self, tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 #include "graft_zeroing.h"
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
 #include <string>
 
 #include "memgraft/units.h"
@@ -52,6 +54,17 @@ ZeroingTotals totals(const Zeroing& graft) {
   return totals;
 }
 
+void load_table(const std::filesystem::path& table) {
+  std::array<char, 512> error{};
+  if (!memgraft_zero_load_table(table.c_str(), error.data(), error.size())) {
+    throw Refusal("wrong agent option 'table=" + table.string() + "'",
+                  {.looked_for = "a table of `memgraft zero calibrate` for this CPU",
+                   .found = error.data(),
+                   .advice = "run `memgraft zero calibrate`, or remove that file"},
+                  kExitWrongUsage);
+  }
+}
+
 void choose_kernels(Zeroing& graft, const ZeroingOptions& options) {
   graft.ordinary = memgraft_zero_chosen(MEMGRAFT_ZERO_ORDINARY);
   graft.non_temporal = memgraft_zero_chosen(MEMGRAFT_ZERO_NON_TEMPORAL);
@@ -65,9 +78,22 @@ void choose_kernels(Zeroing& graft, const ZeroingOptions& options) {
     }
     graft.non_temporal = graft.ordinary;
   }
-  const bool ordinary =
-      options.strategy == ZeroingStrategy::bulk || options.strategy == ZeroingStrategy::windows;
-  graft.kernel = ordinary ? graft.ordinary->name : graft.non_temporal->name;
+  graft.window = graft.ordinary;
+  if (options.table) {
+    load_table(*options.table);
+    // Objects are written into a window right after it was zeroed.
+    graft.window = memgraft_zero_best(MEMGRAFT_ZERO_USED_SOON, options.window_bytes, 1);
+  }
+  switch (options.strategy) {
+    case ZeroingStrategy::bulk:
+      graft.kernel = graft.ordinary->name;
+      break;
+    case ZeroingStrategy::windows:
+      graft.kernel = graft.window->name;
+      break;
+    default:
+      graft.kernel = graft.non_temporal->name;
+  }
 }
 
 std::vector<ZeroingStrategy> on_thread_strategies(const Zeroing& graft) {

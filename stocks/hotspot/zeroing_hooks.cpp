@@ -56,6 +56,9 @@ void clear(Zeroing& graft, std::byte* at, std::size_t bytes) {
       }
       zero_now(graft, graft.non_temporal, at, bytes);
       return;
+    case ZeroingStrategy::windows:
+      zero_now(graft, graft.window, at, bytes);
+      return;
     default:
       zero_now(graft, graft.ordinary, at, bytes);
   }

@@ -42,6 +42,7 @@ struct Zeroing {
   Memset memset = nullptr;
   const memgraft_zero_kernel* ordinary = nullptr;
   const memgraft_zero_kernel* non_temporal = nullptr;
+  const memgraft_zero_kernel* window = nullptr;
   std::string_view kernel;                 // as the summary names it
   Nursery nursery;                         // meant only where a strategy needs it
   zeroing::ZeroingAhead* ahead = nullptr;  // never destroyed: threads may allocate until the process ends

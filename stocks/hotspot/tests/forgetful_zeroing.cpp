@@ -17,3 +17,10 @@ constexpr memgraft_zero_kernel kForgetful{.name = "forgetful",
 }  // namespace
 
 const memgraft_zero_kernel* memgraft_zero_chosen(enum memgraft_zero_stores /*stores*/) { return &kForgetful; }
+
+const memgraft_zero_kernel* memgraft_zero_best(enum memgraft_zero_use /*use*/, std::size_t /*bytes*/,
+                                               unsigned /*threads*/) {
+  return &kForgetful;
+}
+
+bool memgraft_zero_load_table(const char* /*path*/, char* /*error*/, std::size_t /*error_bytes*/) { return true; }

@@ -52,3 +52,10 @@ constexpr memgraft_zero_kernel kSlowed{.name = "slowed",
 const memgraft_zero_kernel* memgraft_zero_chosen(enum memgraft_zero_stores stores) {
   return stores == MEMGRAFT_ZERO_ORDINARY ? &kPlain : &kSlowed;
 }
+
+const memgraft_zero_kernel* memgraft_zero_best(enum memgraft_zero_use /*use*/, std::size_t /*bytes*/,
+                                               unsigned /*threads*/) {
+  return &kPlain;
+}
+
+bool memgraft_zero_load_table(const char* /*path*/, char* /*error*/, std::size_t /*error_bytes*/) { return true; }
