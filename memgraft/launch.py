@@ -24,6 +24,7 @@ from urllib.parse import quote_from_bytes
 
 from memgraft.errors import WrongUsageError
 from memgraft.grafts import Selection, agent_options, joining, jvm_options
+from memgraft.kernel_table import table_for_this_cpu
 
 JDK_JAVA_OPTIONS = "JDK_JAVA_OPTIONS"
 JAVA_TOOL_OPTIONS = "JAVA_TOOL_OPTIONS"
@@ -143,7 +144,11 @@ def join(selection: Selection, variable: str, agent: Path, summaries: Path) -> J
     """What makes the JVMs of one launch take the grafts and leave their summaries in a folder."""
     if not joining(selection):
         return Joining()
-    return Joining(variable, (*jvm_options(selection), agent_option(agent, agent_options(selection), summaries)))
+    options = agent_options(selection)
+    # Without one the agent chooses its kernels by the CPU's family.
+    if table := table_for_this_cpu():
+        options.append(f"table={percent_encoded(table)}")
+    return Joining(variable, (*jvm_options(selection), agent_option(agent, options, summaries)))
 
 
 @dataclass
