@@ -148,6 +148,7 @@ def join(selection: Selection, variable: str, agent: Path, summaries: Path, *, c
     if not joining(selection):
         return Joining()
     options = [*agent_options(selection), *(["counters"] if counters else [])]
+    # Without one the agent chooses its kernels by the CPU's family.
     if table := table_for_this_cpu():
         options.append(f"table={percent_encoded(table)}")
     return Joining(variable, (*jvm_options(selection), agent_option(agent, options, summaries)))

@@ -78,7 +78,7 @@ def describe(root: Path = Path("/")) -> dict[str, Any]:
 
 
 def cpu_model() -> str:
-    """The CPU's name: what a measurement is bound to."""
+    """The CPU's brand, for where `cpu_name` knows nothing."""
     return _model(_lscpu_fields())
 
 

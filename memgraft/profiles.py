@@ -96,7 +96,7 @@ def fingerprint(command: Sequence[str], program: Path, environment: Mapping[str,
         "command": [str(program.resolve()), *command[1:]],
         "java": _java(program, environment),
         "jvm_options": {name: environment[name] for name in JVM_VARIABLES if environment.get(name)},
-        "cpu": machine.cpu_model(),
+        "cpu": machine.cpu_name() or machine.cpu_model(),
         "cpus": len(os.sched_getaffinity(0)),
     }
 

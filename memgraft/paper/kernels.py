@@ -8,6 +8,7 @@ from memgraft.paper.definition import KernelPart
 from memgraft.paper.measures import Cell, Table
 from memgraft.statistics import independent_ratio
 from memgraft.words import three_digits
+from memgraft.zero_results import CALIBRATED
 
 ONE_THREAD = "one-thread"
 CHOSEN = {"chosen-ordinary": "ordinary", "chosen-non-temporal": "non_temporal"}
@@ -50,7 +51,8 @@ def table(part: KernelPart, bench: dict[str, Any]) -> Table | None:
 
 def _named(kernels: Sequence[str], bench: dict[str, Any]) -> list[str]:
     if list(kernels) == ["all"]:
-        return [str(kernel) for kernel in bench["kernels"]]
+        # The calibrated choice is no kernel of its own.
+        return [str(kernel) for kernel in bench["kernels"] if kernel != CALIBRATED]
     names = []
     for kernel in kernels:
         name = bench["chosen"].get(CHOSEN[kernel]) if kernel in CHOSEN else kernel

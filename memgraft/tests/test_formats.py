@@ -169,3 +169,40 @@ class TestCheck:
 
     def test_none_written(self, tmp_path: Path) -> None:
         assert formats.read_check(tmp_path) is None
+
+
+def test_what_the_newer_strategies_say(tmp_path: Path) -> None:
+    """As docs/formats.md, section 2, prints it."""
+    epoch = {"collection": 3, "side": "baseline", "mutator_cpu_seconds": 0.02, "wall_seconds": 0.02, "bytes": 20}
+    more = {
+        "window_bytes": 32768,
+        "windows": 1234,
+        "window_waste_bytes": 999,
+        "fresh_bytes": 4096,
+        "collections": 42,
+        "by": {"thread": {"bytes": 1, "seconds": 0.1}, "helper": {"bytes": 2, "seconds": 0.2}},
+        "helper": {"started": True, "reason": "", "ready_bytes": 1, "waits": 3, "wait_seconds": 0.001, "steals": 2},
+        "decisions": {"concurrent": 12, "windows": 30},
+        "log": [{"collection": 5, "strategy": "windows", "running_threads": 1.7, "cpus": 2, "reason": "r"}],
+        "epochs": {"grafted": "windows", "baseline": "bulk", "records": [epoch]},
+    }
+    counter = {"name": "cache_misses", "unit": "events", "available": False, "reason": "none here", "value": 0}
+    summary = json.loads(json.dumps(ENDED)) | {"counters": [counter]}
+    summary["grafts"]["zeroing"] |= more
+    (tmp_path / "jvm-1-1.json").write_text(json.dumps(summary))
+    [read] = formats.read_summaries(tmp_path)
+    zeroing = read.grafts.zeroing
+    assert zeroing is not None
+    assert zeroing.by is not None
+    assert zeroing.by.helper == formats.Share(bytes=2, seconds=0.2)
+    assert zeroing.by.pause is None
+    assert zeroing.helper is not None
+    assert zeroing.helper.waits == 3
+    assert zeroing.epochs is not None
+    assert zeroing.epochs.records[0].side == "baseline"
+    assert read.counters[0].reason == "none here"
+    epoch["side"] = "neither"
+    summary["grafts"]["zeroing"]["epochs"]["records"] = [epoch]
+    (tmp_path / "jvm-1-1.json").write_text(json.dumps(summary))
+    with pytest.raises(CannotTakeError, match="side"):
+        formats.read_summaries(tmp_path)

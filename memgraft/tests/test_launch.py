@@ -274,3 +274,13 @@ def test_the_shell_agrees_about_quoting() -> None:
     words = ["a b", "it's", '"']
     out = subprocess.run(f"printf '%s|' {launch.shown(words)}", shell=True, capture_output=True, check=True)  # noqa: S602
     assert out.stdout.decode().split("|")[:-1] == words
+
+
+def test_the_calibration_of_this_cpu_goes_to_the_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    selection = {"zeroing": "adaptive"}
+    monkeypatch.setattr(launch, "table_for_this_cpu", lambda: None)
+    without = launch.join(selection, "V", tmp_path / "a.so", tmp_path / "s")
+    monkeypatch.setattr(launch, "table_for_this_cpu", lambda: tmp_path / "a,b")
+    joined = launch.join(selection, "V", tmp_path / "a.so", tmp_path / "s")
+    assert "table=" not in without.options[-1]
+    assert f"zeroing=adaptive,table={tmp_path}/a%2Cb,summary=" in joined.options[-1]

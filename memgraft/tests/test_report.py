@@ -106,6 +106,20 @@ class TestPage:
         assert "both sides are the stock" in reader.text
         assert "What the graft did" not in reader.text
 
+    def test_epochs(self) -> None:
+        text, reader = read(synthetic.switched_outcome(launch_count=2))
+        assert text.count("<figure>") == 3
+        assert "1,200 seen, the first half of each JVM's warm-up; 600 counted" in reader.text
+        assert "zeroing=windows,against=bulk" in reader.text
+        assert "windows / bulk" in reader.text
+        assert "The stock side runs" not in reader.text
+
+    def test_against_another_strategy(self) -> None:
+        _, reader = read(synthetic.outcome(synthetic.launches(0.9), against="non-temporal"))
+        assert "bulk zeroing against non-temporal zeroing" in reader.text
+        assert "bulk / non-temporal" in reader.text
+        assert "grafted" not in reader.text.replace("grafted side", "")
+
     def test_many_pairs(self) -> None:
         read(synthetic.outcome(synthetic.launches(pairs=60)))
 
@@ -113,6 +127,28 @@ class TestPage:
         text, _ = read(synthetic.outcome())
         rows = re.findall(r'<tr><td class="number">(\d+)</td>', text)
         assert rows == [str(number) for number in range(1, 21)]
+
+
+@pytest.mark.parametrize(
+    ("ratio", "expected"),
+    [
+        (0.9, "If zeroing cost nothing, fake would use 10.0 %"),
+        (1.1, "Even if zeroing cost nothing, fake would use"),
+        (1.0, "Zeroing does not matter to fake: if it cost nothing"),
+    ],
+)
+def test_the_bound_in_a_sentence(ratio: float, expected: str) -> None:
+    done = synthetic.launches(ratio, strategy="pause")
+    for launch in done:
+        launch.iterations = [i.model_copy(update={"worker_cpu_seconds": i.cpu_seconds}) for i in launch.iterations]
+    assert facts.verdict(synthetic.outcome(done, strategy="pause", bound=True)).startswith(expected)
+
+
+def test_a_bound_that_is_not_resolved() -> None:
+    done = synthetic.launches(0.99, strategy="pause", spread=[0.9, 1.1, 0.95, 1.05])
+    for launch in done:
+        launch.iterations = [i.model_copy(update={"worker_cpu_seconds": i.cpu_seconds}) for i in launch.iterations]
+    assert "might gain up to 10.9 %, or nothing" in facts.verdict(synthetic.outcome(done, strategy="pause", bound=True))
 
 
 class TestTerminal:
