@@ -58,4 +58,6 @@ const memgraft_zero_kernel* memgraft_zero_best(enum memgraft_zero_use /*use*/, s
   return &kPlain;
 }
 
-bool memgraft_zero_load_table(const char* /*path*/, char* /*error*/, std::size_t /*error_bytes*/) { return true; }
+bool memgraft_zero_load_table(const char* /*path*/, char* /*error*/, std::size_t /*error_bytes*/) {
+  return true;
+}
