@@ -31,6 +31,14 @@ def warnings(outcome: Outcome) -> list[str]:
     return list(chain.from_iterable(check(outcome) for check in CHECKS))
 
 
+def _stock_kept(outcome: Outcome) -> Warnings:
+    if kept := outcome.settings.kept:
+        yield (
+            f"adaptive zeroing does not join this program, so both sides are the stock: {kept.reason} "
+            f"({', '.join(map(str, kept.measurements))}); --no-profile compares it joined"
+        )
+
+
 def _calibration_differs(outcome: Outcome) -> Warnings:
     if outcome.calibration and outcome.headline.verdict != "not resolved":
         yield (
@@ -200,6 +208,7 @@ def _concurrent(outcome: Outcome) -> Warnings:
 
 
 CHECKS: tuple[Callable[[Outcome], Warnings], ...] = (
+    _stock_kept,
     _calibration_differs,
     _nothing_done,
     _uncounted_jvms,

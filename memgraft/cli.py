@@ -100,18 +100,21 @@ def doctor(
         work.show(report, screen.out())
 
 
+Profile = Annotated[
+    bool,
+    typer.Option(
+        "--profile/--no-profile", help="Whether adaptive heeds what was measured of this program and may not join."
+    ),
+]
+
+
 @app.command(context_settings=TAKES_COMMAND)
 @graft_options
 def run(
     selection: grafts.Selection,
     command: Command = None,
     via: ViaOption = Via.AUTO,
-    profile: Annotated[
-        bool,
-        typer.Option(
-            "--profile/--no-profile", help="Whether adaptive heeds what was measured of this program and may not join."
-        ),
-    ] = True,
+    profile: Profile = True,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the JSON to this file as well.")] = None,
     json: Json = False,
 ) -> None:
@@ -191,6 +194,7 @@ def compare(
             "one JVM, switched at its collections."
         ),
     ] = Pairing.ALTERNATE,
+    profile: Profile = True,
     via: ViaOption = Via.AUTO,
     output: Output = None,
     json: Json = False,
@@ -204,7 +208,7 @@ def compare(
     started = datetime.now().astimezone()
     asked = work.Asked(against, launches, warmup_launches, warmup_iterations, metric, pairing)
     settings = work.settle(command or [], selection, via, asked, output or work.default_output(started))
-    _measure(settings, started, json)
+    _measure(work.heed_profile(settings) if profile else settings, started, json)
 
 
 def _measure(settings: "Settings", started: datetime, json: bool) -> None:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,8 @@ class Settings:
     output: Path
     bound: bool = False
     """Whether this asks how much any strategy could gain (bound.py)."""
+    kept: profiles.Kept | None = None
+    """Why the stock takes the graft's side too: adaptive would not join this program."""
 
     @property
     def stock(self) -> bool:
@@ -113,6 +115,14 @@ def settle(
         output=output,
         bound=bound,
     )
+
+
+def heed_profile(settings: Settings) -> Settings:
+    """What `run` would do: where a strategy that decides for itself would not join, the stock is on both sides."""
+    if not settings.stock or not any(choice.decides for choice in grafts.choices(settings.selection).values()):
+        return settings
+    kept = profiles.kept(settings.command, launch.find_program(settings.command), os.environ)
+    return replace(settings, selection=grafts.stock_of(settings.selection), kept=kept) if kept else settings
 
 
 def default_output(now: datetime, what: str = "compare") -> Path:

@@ -171,6 +171,7 @@ class Outcome:
             "grafts": dict(settings.selection),
             "baseline": dict(settings.baseline),
             "joined": joined_as_json(joined) if joined else None,
+            "profile": settings.kept.as_json() if settings.kept else None,
             "pairing": settings.pairing,
             "launches": {side: sum(done.side == side for done in self.counted) for side in (*Side, SWITCHED)},
             "warmup_launches": settings.warmup_launches,

@@ -119,6 +119,18 @@ class TestCommands:
         assert "memgraft: adaptive kept the stock's own hot path: adaptive zeroing was measured" in told.err
         assert "adaptive 1.000 [1.000, 1.000] not resolved (20" in told.err
         assert self.run(memgraft, "--no-profile").json()["joined"] is not None
+        again = memgraft(
+            "compare", "--zeroing", "adaptive", "--launches", "6", "--json", "--", *program("iterations=4")
+        ).json()
+        assert again["joined"] is None
+        assert again["profile"]["kept"] == "hot-path"
+        assert any("both sides are the stock" in warning for warning in again["warnings"])
+        joined = memgraft(
+            *("compare", "--zeroing", "adaptive", "--no-profile", "--launches", "6", "--json"),
+            *("--", *program("iterations=4")),
+        ).json()
+        assert joined["joined"] is not None
+        assert joined["profile"] is None
         other = memgraft("run", "--zeroing", "adaptive", "--json", "--", *program("iterations=5"))
         assert other.json()["joined"] is not None
 

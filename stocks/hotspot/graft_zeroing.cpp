@@ -147,7 +147,11 @@ void install_zeroing(const ZeroingOptions& options, const Stock& stock, Collecto
     graft.windows.configure(options.window_bytes, fill);
   }
   if (ahead) {
-    ahead_joints = find_joints(kAheadNeeds, stock, collector);
+    Needs needs = kAheadNeeds;
+    if (options.uses(ZeroingStrategy::pause)) {
+      needs.graft = "zeroing=pause";  // what was asked for, in a refusal
+    }
+    ahead_joints = find_joints(needs, stock, collector);
     graft.nursery = ahead_joints->nursery();
   }
   if (ahead && !options.uses(ZeroingStrategy::pause)) {
