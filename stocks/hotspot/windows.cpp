@@ -88,6 +88,10 @@ Windows::Answer Windows::take(std::size_t least_bytes, Window& window) {
 
 Windows::Window Windows::open(std::byte* start, std::size_t bytes, std::size_t least_bytes) {
   Chunk& chunk = mine();
+  if (chunk.next != nullptr) {
+    // Of an earlier epoch of windows, which a pause ended that did not collect (G1 has such).
+    give_up(chunk);
+  }
   chunk.next = start;
   chunk.end = start + bytes;
   chunk.clean = start;

@@ -121,6 +121,27 @@ INSTANTIATE_TEST_SUITE_P(Strategies, WindowsGraft,
                                          ZeroingStrategy::concurrent, ZeroingStrategy::pause),
                          [](const auto& test) { return std::string(name_of(test.param)); });
 
+class FollowingCollections : public WindowsGraft {};
+
+// G1 announces pauses (remark, cleanup) in which TLABs live on: strategies may change there, but no memory
+// may be lost sight of.
+TEST_P(FollowingCollections, SurvivesPausesThatLeaveTheHeapAlone) {
+  for (int collection = 0; collection < 4; ++collection) {
+    for (std::size_t i = 0; allocate(2 + (i % 50)); ++i) {
+      if (i % 3'000 == 0) {
+        zeroing_collection_starts();
+        zeroing_collection_ended();
+      }
+    }
+    collect();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Strategies, FollowingCollections,
+                         testing::Values(ZeroingStrategy::adaptive, ZeroingStrategy::concurrent,
+                                         ZeroingStrategy::pause),
+                         [](const auto& test) { return std::string(name_of(test.param)); });
+
 class WindowsOnly : public WindowsGraft {};
 
 TEST_P(WindowsOnly, LosesNothingAtTheSeams) {
