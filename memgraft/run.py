@@ -20,7 +20,7 @@ from memgraft.errors import (
     WrongUsageError,
     writing_to,
 )
-from memgraft.formats import JvmSummary, read_summaries
+from memgraft.formats import GIGA, Counter, JvmSummary, read_summaries
 from memgraft.grafts import Selection, choices, describe, joining, stock_of
 from memgraft.screen import Screen, table
 from memgraft.words import bytes_of, count_of, decisions, percent, seconds_of
@@ -245,12 +245,22 @@ def _details(jvm: JvmSummary) -> Iterator[str]:
         )
     if zeroing.decisions:
         yield f"adaptive chose {decisions(zeroing.decisions)}"
-    available = [f"{c.value:,.0f} {c.name.replace('_', ' ')}" for c in jvm.counters if c.available]
+    available = [f"{_counted(c)} {c.name.replace('_', ' ')}" for c in jvm.counters if c.available]
     if available:
         yield f"hardware counters: {', '.join(available)}"
     for reason in dict.fromkeys(c.reason for c in jvm.counters if not c.available):
         names = ", ".join(c.name.replace("_", " ") for c in jvm.counters if not c.available and c.reason == reason)
         yield f"no hardware counters of {names}: {reason}"
+
+
+def _counted(counter: Counter) -> str:
+    match counter.unit:
+        case "nanoseconds":
+            return seconds_of(counter.value / GIGA)
+        case "bytes":
+            return bytes_of(counter.value)
+        case _:
+            return f"{counter.value:,.0f}"
 
 
 def _table(jvms: Sequence[JvmSummary]) -> Any:

@@ -61,7 +61,13 @@ for number in range(int(words.get("jvms", "1")) if grafted else 0):
                 sides = {"grafted": agent_options["zeroing"], "baseline": agent_options["against"]}
                 zeroing["epochs"] = sides | {"records": records}
             absent = {"name": "cache_misses", "unit": "events", "available": False, "reason": "no counters here"}
-            summary["counters"] = [absent]
+            counted = (
+                ("cpu_time", "nanoseconds", 3e9),
+                ("memory_read", "bytes", 2048),
+                ("page_faults", "events", 1234),
+            )
+            present = [{"name": n, "unit": u, "available": True, "value": v} for n, u, v in counted]
+            summary["counters"] = [*present, absent]
             summary |= {"program": "org.example.Main a b", "wall_seconds": 0.5}
             summary |= {"user_seconds": 0.75, "system_seconds": 0.25}
         summary |= {"jvm": {**jvm, "libjvm": "/fake/libjvm.so", "collector": words.get("collector", "G1")}}
