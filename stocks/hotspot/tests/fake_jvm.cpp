@@ -127,9 +127,17 @@ thread_local ThreadsTlab threads_tlab;
 
 }  // namespace
 
+// Called within the heap's own allocation of a TLAB, where JDK 25 may collect; null: nothing.
+extern "C" {
+void (*fake_in_allocation)() = nullptr;
+}
+
 #ifndef FAKE_OTHER_SIGNATURE
 void* ParallelScavengeHeap::allocate_new_tlab(std::size_t /*min_words*/, std::size_t requested_words,
                                               std::size_t* actual_words) {
+  if (fake_in_allocation != nullptr) {
+    fake_in_allocation();
+  }
   void* const tlab = eden.allocate(requested_words * kWord);
   if (tlab != nullptr) {
     *actual_words = requested_words;
@@ -305,6 +313,9 @@ bool fake_walk(std::size_t* dummy_words) {
   }
   return at == eden.top;
 }
+
+// An eden that makes no sense.
+void fake_spoil() { eden.end = eden.bottom; }
 
 // Empties eden, as a collection that finds nothing alive, and leaves dirt in it.
 void fake_empty() {

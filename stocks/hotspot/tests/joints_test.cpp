@@ -131,6 +131,16 @@ TEST(Joints, OfWindowsAndOfTheNurseryAreFound) {
   EXPECT_EQ(ahead.nursery().free().data(), static_cast<const std::byte*>(taken) + 512 * kBytesPerWord);
 }
 
+TEST(Joints, OfANurseryThatMakesNoSenseFindNothingFree) {
+  const FakeLibrary library("fake_jvm.so");
+  const Stock stock = library.stock();
+  const Joints ahead = find_joints(kAheadNeeds, stock, Collector::parallel);
+  library.function<void()>("fake_start")();
+  (void)library.function<void*(std::size_t)>("fake_refill")(512);
+  library.function<void()>("fake_spoil")();
+  EXPECT_TRUE(ahead.nursery().free().empty());
+}
+
 TEST(Joints, RefuseANurseryThatIsNotDescribed) {
   expect_refusal(refusal_of(FakeLibrary("no_eden_end_jvm.so"), 17, kAheadNeeds), "MutableSpace::_end",
                  "none");

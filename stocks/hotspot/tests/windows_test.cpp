@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <thread>
 #include <vector>
@@ -40,7 +41,7 @@ class WindowsGraft : public testing::TestWithParam<ZeroingStrategy> {
   WindowsGraft& operator=(WindowsGraft&&) = delete;
 
   // Allocates, checks that the fields are zero, and scribbles over them. False where the heap is full.
-  [[nodiscard]] bool allocate(std::size_t words) const {
+  [[nodiscard]] bool allocate(std::size_t words) {
     std::uint64_t* const object = object_(words, kTlabWords);
     if (object == nullptr) {
       return false;
@@ -48,7 +49,20 @@ class WindowsGraft : public testing::TestWithParam<ZeroingStrategy> {
     const std::span fields(object + 1, words - 1);
     EXPECT_TRUE(std::ranges::all_of(fields, [](std::uint64_t field) { return field == 0; }));
     std::ranges::fill(fields, ~std::uint64_t{0});
+    {
+      const std::scoped_lock lock(allocated_mutex_);
+      allocated_.push_back(fields);
+    }
     return true;
+  }
+
+  // What was allocated since the last collection still holds what was written.
+  void expect_intact() {
+    for (const std::span<std::uint64_t> fields : allocated_) {
+      EXPECT_TRUE(
+          std::ranges::all_of(fields, [](std::uint64_t field) { return field == ~std::uint64_t{0}; }));
+    }
+    allocated_.clear();
   }
 
   std::size_t walk() const {
@@ -62,6 +76,7 @@ class WindowsGraft : public testing::TestWithParam<ZeroingStrategy> {
     if (GetParam() != ZeroingStrategy::windows) {
       zeroing_collection_starts();
     }
+    expect_intact();
     (void)walk();
     library_.function<Start>("fake_empty")();
     if (GetParam() != ZeroingStrategy::windows) {
@@ -74,6 +89,8 @@ class WindowsGraft : public testing::TestWithParam<ZeroingStrategy> {
   Patch patch_;
   Object* object_ = library_.function<Object>("fake_object");
   Walk* walk_ = library_.function<Walk>("fake_walk");
+  std::mutex allocated_mutex_;
+  std::vector<std::span<std::uint64_t>> allocated_;
 };
 
 TEST_P(WindowsGraft, HandsOutZeroesAndCanAlwaysBeWalked) {
@@ -137,6 +154,37 @@ TEST_P(FollowingCollections, SurvivesPausesThatLeaveTheHeapAlone) {
   }
 }
 
+// A live heap dump collects without JVM TI being told.
+TEST_P(FollowingCollections, SurvivesACollectionThatIsNotAnnounced) {
+  for (int collection = 0; collection < 6; ++collection) {
+    for (std::size_t i = 0; i < 20'000 && allocate(2 + (i % 20)); ++i) {
+    }
+    if (collection % 2 == 0) {
+      collect();
+    } else {
+      expect_intact();
+      (void)walk();
+      library_.function<Start>("fake_empty")();
+    }
+  }
+}
+
+// JDK 25 collects within allocate_new_tlab: the strategy is another one when it returns.
+TEST_P(FollowingCollections, SurvivesAPauseWithinTheHeapsOwnAllocation) {
+  using Callback = void (*)();
+  auto& in_allocation = *library_.function<Callback>("fake_in_allocation");
+  in_allocation = [] {
+    zeroing_collection_starts();
+    zeroing_collection_ended();
+  };
+  for (int collection = 0; collection < 4; ++collection) {
+    for (std::size_t i = 0; allocate(2 + (i % 50)); ++i) {
+    }
+    collect();
+  }
+  in_allocation = nullptr;
+}
+
 INSTANTIATE_TEST_SUITE_P(Strategies, FollowingCollections,
                          testing::Values(ZeroingStrategy::adaptive, ZeroingStrategy::concurrent,
                                          ZeroingStrategy::pause),
@@ -158,6 +206,17 @@ TEST_P(WindowsOnly, LosesNothingAtTheSeams) {
   // A word is zeroed once, and only what was handed out.
   const std::uint64_t zeroed = (after.bytes() - before.bytes()).count();
   EXPECT_LT(zeroed, (objects * kWords + 2 * kWindowWords) * kBytesPerWord * 101 / 100);
+}
+
+TEST_P(WindowsOnly, KeepsALargeRestForSmallObjects) {
+  ASSERT_TRUE(allocate(100));
+  const ZeroingCounts before = zeroing_counts();
+  // Larger than what is left of the chunk, which is larger than what may be given up.
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_TRUE(allocate(2 * kTlabWords));
+    ASSERT_TRUE(allocate(100));
+  }
+  EXPECT_EQ(zeroing_counts().windows->given_up, before.windows->given_up);
 }
 
 INSTANTIATE_TEST_SUITE_P(Strategies, WindowsOnly, testing::Values(ZeroingStrategy::windows),
