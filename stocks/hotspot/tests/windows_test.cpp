@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <span>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -22,16 +24,36 @@ using Start = void();
 using Object = std::uint64_t*(std::size_t words, std::size_t tlab_words);
 using Walk = bool(std::size_t* dummy_words);
 
-class WindowsGraft : public testing::TestWithParam<ZeroingStrategy> {
+struct Ways {
+  ZeroingStrategy strategy;
+  std::optional<ZeroingStrategy> against;
+
+  [[nodiscard]] bool follow_collections() const { return against || strategy != ZeroingStrategy::windows; }
+};
+
+std::string named(const testing::TestParamInfo<Ways>& test) {
+  const std::string name(name_of(test.param.strategy));
+  return test.param.against ? name + "_or_" + std::string(name_of(*test.param.against)) : name;
+}
+
+constexpr Ways kWindows{.strategy = ZeroingStrategy::windows, .against = std::nullopt};
+constexpr Ways kWindowsOrBulk{.strategy = ZeroingStrategy::windows, .against = ZeroingStrategy::bulk};
+constexpr Ways kAdaptive{.strategy = ZeroingStrategy::adaptive, .against = std::nullopt};
+constexpr Ways kConcurrent{.strategy = ZeroingStrategy::concurrent, .against = std::nullopt};
+constexpr Ways kPause{.strategy = ZeroingStrategy::pause, .against = std::nullopt};
+
+class WindowsGraft : public testing::TestWithParam<Ways> {
  protected:
   WindowsGraft() {
     library_.function<Start>("fake_start")();
-    if (GetParam() != ZeroingStrategy::windows) {
+    if (GetParam().follow_collections()) {
       library_.function<Start>("fake_fresh")();  // which strategies that follow collections rely on
     }
-    install_zeroing(
-        {.strategy = GetParam(), .against = {}, .window_bytes = kWindowWords * kBytesPerWord, .table = {}},
-        stock_, Collector::parallel, patch_);
+    install_zeroing({.strategy = GetParam().strategy,
+                     .against = GetParam().against,
+                     .window_bytes = kWindowWords * kBytesPerWord,
+                     .table = {}},
+                    stock_, Collector::parallel, patch_);
   }
 
   ~WindowsGraft() override { (void)walk(); }
@@ -73,13 +95,13 @@ class WindowsGraft : public testing::TestWithParam<ZeroingStrategy> {
 
   // A collection as the agent sees one.
   void collect() {
-    if (GetParam() != ZeroingStrategy::windows) {
+    if (GetParam().follow_collections()) {
       zeroing_collection_starts();
     }
     expect_intact();
     (void)walk();
     library_.function<Start>("fake_empty")();
-    if (GetParam() != ZeroingStrategy::windows) {
+    if (GetParam().follow_collections()) {
       zeroing_collection_ended();
     }
   }
@@ -134,9 +156,7 @@ TEST_P(WindowsGraft, ServesManyThreadsThatComeAndGo) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Strategies, WindowsGraft,
-                         testing::Values(ZeroingStrategy::windows, ZeroingStrategy::adaptive,
-                                         ZeroingStrategy::concurrent, ZeroingStrategy::pause),
-                         [](const auto& test) { return std::string(name_of(test.param)); });
+                         testing::Values(kWindows, kWindowsOrBulk, kAdaptive, kConcurrent, kPause), named);
 
 class FollowingCollections : public WindowsGraft {};
 
@@ -186,9 +206,7 @@ TEST_P(FollowingCollections, SurvivesAPauseWithinTheHeapsOwnAllocation) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Strategies, FollowingCollections,
-                         testing::Values(ZeroingStrategy::adaptive, ZeroingStrategy::concurrent,
-                                         ZeroingStrategy::pause),
-                         [](const auto& test) { return std::string(name_of(test.param)); });
+                         testing::Values(kWindowsOrBulk, kAdaptive, kConcurrent, kPause), named);
 
 class WindowsOnly : public WindowsGraft {};
 
@@ -219,8 +237,7 @@ TEST_P(WindowsOnly, KeepsALargeRestForSmallObjects) {
   EXPECT_EQ(zeroing_counts().windows->given_up, before.windows->given_up);
 }
 
-INSTANTIATE_TEST_SUITE_P(Strategies, WindowsOnly, testing::Values(ZeroingStrategy::windows),
-                         [](const auto& test) { return std::string(name_of(test.param)); });
+INSTANTIATE_TEST_SUITE_P(Strategies, WindowsOnly, testing::Values(kWindows), named);
 
 }  // namespace
 }  // namespace memgraft::hotspot
