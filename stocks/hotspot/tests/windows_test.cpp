@@ -199,6 +199,9 @@ TEST_P(FollowingCollections, SurvivesAPauseWithinTheHeapsOwnAllocation) {
   };
   for (int collection = 0; collection < 4; ++collection) {
     for (std::size_t i = 0; allocate(2 + (i % 50)); ++i) {
+      if (i % 700 == 0) {
+        in_allocation();  // between allocations too, so that a chunk is left behind
+      }
     }
     collect();
   }
