@@ -123,7 +123,7 @@ test-java: packages
 	$(MAVEN) test | grep -E "Tests run:|ERROR|BUILD"
 
 test-python: development
-	$(VENV)/python -m pytest -q memgraft/tests
+	$(VENV)/python -m pytest -q -n $(JOBS) memgraft/tests
 
 test-end-to-end: build development workloads test-packages jdks
 	$(VENV)/python -m pytest -q tests
