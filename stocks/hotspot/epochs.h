@@ -48,7 +48,6 @@ class Epochs {
   [[nodiscard]] std::vector<Adaptive::Decision> changes() const;
   [[nodiscard]] std::map<ZeroingStrategy, std::uint64_t> decisions() const;
   [[nodiscard]] std::uint64_t collections() const;
-  [[nodiscard]] std::optional<ZeroingStrategy> against() const { return against_; }
   [[nodiscard]] ZeroingStrategy strategy() const { return strategy_; }
 
  private:

@@ -75,7 +75,7 @@ Json describe_changes(const Epochs& epochs) {
   return changes;
 }
 
-Json describe_epochs(const Epochs& epochs) {
+Json describe_epochs(const Epochs& epochs, ZeroingStrategy baseline) {
   Json records = Json::array();
   for (const Epochs::Record& record : epochs.records()) {
     const EpochMeasured& measured = record.measured;
@@ -87,7 +87,7 @@ Json describe_epochs(const Epochs& epochs) {
                        {"zeroing_seconds", measured.zeroing_seconds + measured.helper_cpu_seconds}});
   }
   return {{"grafted", name_of(epochs.strategy())},
-          {"baseline", name_of(*epochs.against())},
+          {"baseline", name_of(baseline)},
           {"records", std::move(records)}};
 }
 
@@ -98,7 +98,7 @@ void add_followed_collections(Json& json, const ZeroingOptions& options, const E
     json["log"] = describe_changes(epochs);
   }
   if (options.against) {
-    json["epochs"] = describe_epochs(epochs);
+    json["epochs"] = describe_epochs(epochs, *options.against);
   }
 }
 
