@@ -1,4 +1,6 @@
-/** Allocates as many megabytes as it is told, in small objects that are worked on and soon dropped. */
+/**
+ * Allocates as many megabytes as it is told, in small objects that are worked on and soon dropped.
+ */
 public final class AllocateSteadily {
   private static final int KEPT = 1 << 12;
   private static final int ROUNDS = 8;
@@ -16,7 +18,9 @@ public final class AllocateSteadily {
     System.out.println(sum);
   }
 
-  /** Takes long enough that the time of an epoch is that of the program and not that of its refills. */
+  /**
+   * Takes long enough that the time of an epoch is that of the program and not that of its refills.
+   */
   private static int work(int[] array, int seed) {
     int state = seed;
     for (int round = 0; round < ROUNDS; round++) {
