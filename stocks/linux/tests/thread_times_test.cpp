@@ -83,7 +83,8 @@ TEST(ThreadTimes, AreSplitByTheNamesOfTheThreads) {
   ASSERT_TRUE(after);
   EXPECT_EQ(after->alive[kCompiler], 1U);
   EXPECT_EQ(after->alive[kCollector], 2U);
-  EXPECT_EQ(after->alive[kProgramThread], before->alive[kProgramThread] + 1);
+  // Or more: a sanitizer starts a thread of its own when it likes.
+  EXPECT_GE(after->alive[kProgramThread], before->alive[kProgramThread] + 1);
   EXPECT_GE(after->time[kCompiler].count(), kWork);
   EXPECT_GE(after->time[kCollector].count(), 3 * kWork);
   EXPECT_GE((after->time[kProgramThread] - before->time[kProgramThread]).count(), kWork);
