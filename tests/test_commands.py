@@ -222,7 +222,7 @@ def test_compare_of_the_stock_with_itself_loads_no_agent(programs: Path, tmp_pat
 def test_compare_of_a_workload_has_all_that_a_reader_needs(tmp_path: Path) -> None:
     command = [ROOT / "bin/workload", "lusearch", "--size", "small", "--iterations", "3"]
     report = compare(tmp_path / "out", "--zeroing", "non-temporal", "--launches", "6", "--", *command)
-    assert report["schema"] == 1
+    assert report["schema"] == 2
     assert set(report["ratio"]) >= {"median", "low", "high"}
     assert report["verdict"] in {"faster", "slower", "not resolved"}
     assert report["launches"] == {"baseline": 6, "grafted": 6, "switched": 0}
