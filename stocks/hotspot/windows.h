@@ -50,8 +50,8 @@ class Windows {
 
   // A window of at least `least_bytes` from the calling thread's chunk.
   Answer take(std::size_t least_bytes, Window& window);
-  // Makes [start, start + bytes) the calling thread's chunk, and takes its first window. What it
-  // still had of another one is filled.
+  // Makes [start, start + bytes) the calling thread's chunk, and takes its first window. What it still had of
+  // another one is filled.
   Window open(std::byte* start, std::size_t bytes, std::size_t least_bytes);
   // HotSpot would fill [start, end) with a dummy object: true where that is the rest of the calling thread's
   // window, which then belongs to the chunk again and is filled later if need be.

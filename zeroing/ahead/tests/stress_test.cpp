@@ -193,6 +193,8 @@ TEST_P(Stress, NobodyWritesToMemoryThatWasHandedOut) {
   }
   const auto counts = ahead.counts();
   EXPECT_GT(counts.zeroed_ahead, Bytes(0));
+  // Somebody met the helper in a block, or nothing was tried here.
+  EXPECT_GT(counts.steals + counts.waits + counts.closes_in_block, 0U) << "in " << lived << " generations";
   EXPECT_EQ(counts.closes, static_cast<std::uint64_t>(lived));
   std::cout << lived << " generations: zeroed ahead " << counts.zeroed_ahead.count() / kib
             << " KiB, taken ready " << counts.taken_ready.count() / kib << " KiB, zeroed now "
