@@ -33,11 +33,12 @@ class Iteration(Format):
     wall_seconds: PositiveFloat
     cpu_seconds: NonNegativeFloat | None = None
     worker_cpu_seconds: NonNegativeFloat | None = None
+    allocated_bytes: NonNegativeInt | None = None
     checksum: Text | None = None
 
 
 Time = Callable[[Iteration], float | None]
-"""One of the times of an iteration."""
+"""One of the times of an iteration, or another figure of it."""
 
 
 def parse(lines: Iterable[str]) -> list[Iteration]:

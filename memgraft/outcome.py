@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from memgraft import __version__, epochs, iterations, statistics
+from memgraft.break_even import BreakEven, break_even
 from memgraft.compare import Comparison, Settings
 from memgraft.design import MIN_PAIRS, SWITCHED, Pairing, Side
 from memgraft.epochs import Switched
@@ -114,6 +115,8 @@ class Outcome:
     """The same of the baseline, where that is a graft too."""
     switched: Switched | None
     """Only with `--pairing epochs`."""
+    break_even: BreakEven | None
+    """Only of the bound."""
     noise: Noise
     iterations: IterationCounts | None
     jvms: list[Jvm]
@@ -183,6 +186,7 @@ class Outcome:
             "graft": graft,
             "baseline_graft": baseline,
             "epochs": self.switched.as_json() if self.switched else None,
+            "break_even": self.break_even.as_json() if self.break_even else None,
             "iterations": self.iterations.as_json() if self.iterations else None,
             "noise": self.noise.as_json(),
             "jvms": [jvm.model_dump() for jvm in self.jvms],
@@ -211,6 +215,7 @@ def analyse(comparison: Comparison, machine: dict[str, Any], started: str, jvm: 
         zeroing=zeroing_figures(sides[Side.GRAFTED]),
         baseline_zeroing=zeroing_figures(sides[Side.BASELINE]),
         switched=switched,
+        break_even=_break_even(settings, headline, counted) if settings.bound else None,
         noise=_noise(counted, headline, settings.warmup_iterations),
         iterations=_iteration_counts(counted, settings.warmup_iterations),
         jvms=list(seen.values()) or ([jvm] if jvm else []),
@@ -257,6 +262,12 @@ def _headline(settings: Settings, measured: dict[str, Measured]) -> Measured:
         f"--metric {asked}: not every launch has a {named(names[-1]).noun} above zero, so there is nothing to compare; "
         "expected a program that runs for at least some hundredths of a second"
     )
+
+
+def _break_even(settings: Settings, headline: Measured, counted: Sequence[Launch]) -> BreakEven | None:
+    grafted = [done for done in counted if done.side == Side.GRAFTED]
+    baseline = headline.baseline_interval.median
+    return break_even(headline.metric, headline.ratio, baseline, grafted, settings.warmup_iterations)
 
 
 def _noise(counted: Sequence[Launch], headline: Measured, warmup: int | None) -> Noise:

@@ -1,6 +1,7 @@
 """The sentences and rows that the terminal and the page share."""
 
 from dataclasses import dataclass
+from math import isinf
 
 from memgraft import launch
 from memgraft.design import SWITCHED, Side
@@ -9,7 +10,7 @@ from memgraft.grafts import describe
 from memgraft.outcome import Measured, Outcome
 from memgraft.profiles import WORTH
 from memgraft.statistics import Interval
-from memgraft.words import change, count_of, percent, seconds_with_interval
+from memgraft.words import change, count_of, percent, seconds_with_interval, three_digits
 
 Row = tuple[str, str]
 
@@ -20,7 +21,7 @@ def verdict(outcome: Outcome) -> str:
     over = f"over {measured_over(outcome)}"
     noun = head.metric.noun
     if outcome.settings.bound:
-        return bound(outcome)
+        return " ".join(filter(None, (bound(outcome), break_even(outcome))))
     if outcome.calibration:
         what = "Stock against stock" if outcome.settings.stock else f"{_graft(outcome)} against itself"
         if head.verdict == "not resolved":
@@ -76,6 +77,25 @@ def bound(outcome: Outcome) -> str:
         f"No gain resolved: if zeroing cost nothing, {outcome.program} would use between {change(ratio.low)} and "
         f"{change(ratio.high)} {noun} (95 % interval; median {change(ratio.median)}), {over}: a strategy might gain up "
         f"to {percent(1 - ratio.low)}, or nothing."
+    )
+
+
+def break_even(outcome: Outcome) -> str:
+    """Whether zeroing on the program's own CPUs can pay at all, as one sentence."""
+    found = outcome.break_even
+    if found is None or found.needed is None:
+        return ""
+    needed, measured = found.needed, found.measured
+    high = "infinite" if isinf(needed.high) else three_digits(needed.high)
+    result = {
+        "yes": "so zeroing on the program's own CPUs can pay",
+        "no": "so on the program's own CPUs zeroing costs more than it saves; only an idle CPU can hide it",
+        "not resolved": "so whether zeroing on the program's own CPUs can pay is not resolved",
+    }
+    return (
+        f"The stock zeroes as if at {three_digits(needed.median)} GB/s [{three_digits(needed.low)}, {high}], "
+        f"non-temporal stores within the pauses at {three_digits(measured.median)} GB/s "
+        f"[{three_digits(measured.low)}, {three_digits(measured.high)}]: {result[found.pays]}."
     )
 
 

@@ -2,7 +2,8 @@
 
 Its words are `name=value`: exit=N, signal=N, iterations=N, checksum=TEXT, refuse=CODE, jvms=N, state=running|ended,
 missed=N, seconds=S (of a stock iteration), factor=F (grafted over stock), garbage=1, reads=VARIABLE, sleep=S,
-stderr=TEXT, collector=NAME, tlabs=N, epochs=N, pause=S (CPU seconds of zeroing within pauses).
+stderr=TEXT, collector=NAME, tlabs=N, epochs=N, pause=S (CPU seconds of zeroing 1 MB within pauses), allocated=N (bytes
+per iteration).
 """
 
 import itertools
@@ -47,7 +48,7 @@ for number in range(int(words.get("jvms", "1")) if grafted else 0):
                 zeroing["by"]["helper"] = {"bytes": tlabs * 1_000_000, "seconds": 0.01}
                 zeroing["decisions"] = {"concurrent": 12, "windows": 30}
             if agent_options["zeroing"] == "pause":
-                zeroing["by"] = {"pause": {"bytes": 1, "seconds": float(words.get("pause", "0"))}}
+                zeroing["by"] = {"pause": {"bytes": 1_000_000, "seconds": float(words.get("pause", "0"))}}
             if "against" in agent_options:
                 factor = float(words.get("factor", "1.0"))
                 records = [
@@ -84,6 +85,8 @@ for number in range(int(words.get("iterations", "0"))):
     cpu = seconds * (2.0 if number == 0 else 1.0)
     line = {"memgraft_iteration": number, "workload": "fake", "wall_seconds": cpu, "cpu_seconds": cpu}
     line |= {"worker_cpu_seconds": cpu * 0.9}
+    if "allocated" in words:
+        line["allocated_bytes"] = int(words["allocated"])
     line["checksum"] = words.get("checksum", "c") + (words.get("grafted_checksum", "") if grafted else "")
     print(json.dumps(line))
 sys.stdout.flush()

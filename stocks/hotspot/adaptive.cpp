@@ -1,6 +1,8 @@
 #include "adaptive.h"
 
 #include <algorithm>
+#include <cmath>
+#include <ranges>
 #include <utility>
 
 namespace memgraft::hotspot {
@@ -13,41 +15,107 @@ constexpr double kIdleCpusNeeded = 0.75;
 // The helper must be faster than the program allocates, or it is overtaken (Yang 2011, section 5.5:
 // lusearch).
 constexpr double kHelperMargin = 1.25;
+// While a program warms up its costs fall from epoch to epoch, by another factor each time: nothing is tried
+// before two neighbours are as close as this, and a trial between two that differ by more does not count.
+constexpr double kSteady = 1.1;
+constexpr double kStillSteady = 1.2;
+// A gain below that is none.
+constexpr double kBetter = 0.99;
+// One trial like that, or the mean of several like this, and it has to wait: a program of twenty collections
+// cannot afford many of them.
+constexpr double kHopeless = 1.05;
+constexpr double kPromising = 0.98;
 constexpr double kGiga = 1e9;
+
+struct Estimate {
+  double mean = 0;
+  double standard_error = 0;
+};
+
+Estimate estimate(const std::deque<double>& values) {
+  const auto n = static_cast<double>(values.size());
+  Estimate found;
+  for (const double value : values) {
+    found.mean += value / n;
+  }
+  double squares = 0;
+  for (const double value : values) {
+    squares += (value - found.mean) * (value - found.mean);
+  }
+  found.standard_error = std::sqrt(squares / (n - 1) / n);
+  return found;
+}
+
+bool close(double a, double b, double factor) { return std::abs(std::log(a / b)) <= std::log(factor); }
 
 }  // namespace
 
-Adaptive::Adaptive(std::vector<ZeroingStrategy> on_thread, bool concurrent)
-    : on_thread_(std::move(on_thread)), concurrent_(concurrent) {}
+Adaptive::Adaptive(const std::vector<ZeroingStrategy>& on_thread, bool concurrent)
+    : incumbent_(on_thread.front()), concurrent_(concurrent) {
+  for (const ZeroingStrategy strategy : on_thread | std::views::drop(1)) {
+    challengers_.push_back({.strategy = strategy, .trials = {}});
+  }
+}
 
 void Adaptive::learn(const EpochMeasured& measured) {
-  if (measured.allocated_bytes < kLeastBytes || measured.program_cpu_seconds <= 0) {
+  const bool says_something = measured.allocated_bytes >= kLeastBytes && measured.program_cpu_seconds > 0;
+  if (measured.strategy == ZeroingStrategy::concurrent && says_something && measured.helper_cpu_seconds > 0) {
+    helper_bytes_per_second_ = static_cast<double>(measured.zeroed_bytes) / measured.helper_cpu_seconds;
+  }
+  // Before the first collection memory is zero anyway (mmap(2)), whatever the strategy.
+  if (measured.strategy == ZeroingStrategy::concurrent || !says_something || measured.collection == 0) {
+    incumbent_cost_.reset();
+    steady_ = false;
+    trial_.reset();
     return;
   }
-  if (measured.strategy == ZeroingStrategy::concurrent) {
-    if (measured.helper_cpu_seconds > 0) {
-      helper_bytes_per_second_ = static_cast<double>(measured.zeroed_bytes) / measured.helper_cpu_seconds;
+  const double cost = measured.program_cpu_seconds / static_cast<double>(measured.allocated_bytes);
+  if (measured.strategy != incumbent_) {
+    trial_ = {.strategy = measured.strategy, .cost = cost};
+    steady_ = false;
+    return;
+  }
+  const std::optional<double> before = std::exchange(incumbent_cost_, cost);
+  const std::optional<Trial> trial = std::exchange(trial_, std::nullopt);
+  steady_ = before && !trial && close(*before, cost, kSteady);
+  if (before && trial && close(*before, cost, kStillSteady)) {
+    judge(*std::ranges::find(challengers_, trial->strategy, &Challenger::strategy),
+          std::log(trial->cost / std::sqrt(*before * cost)), measured.collection);
+  }
+}
+
+void Adaptive::judge(Challenger& challenger, double log_ratio, std::uint64_t collection) {
+  challenger.trials.push_back(log_ratio);
+  if (challenger.trials.size() > kSamples) {
+    challenger.trials.pop_front();
+  }
+  const bool enough = challenger.trials.size() >= kEnough;
+  const Estimate so_far = enough ? estimate(challenger.trials) : Estimate{};
+  if (enough && so_far.mean + (2 * so_far.standard_error) < std::log(kBetter)) {
+    std::swap(incumbent_, challenger.strategy);
+    challenger.not_before = collection + kTryAgainEvery;
+    for (Challenger& other : challengers_) {
+      other.trials.clear();  // they were against the former incumbent
     }
-    return;
-  }
-  std::deque<double>& mine = costs_[measured.strategy];
-  mine.push_back(measured.program_cpu_seconds / static_cast<double>(measured.allocated_bytes));
-  if (mine.size() > kSamples) {
-    mine.pop_front();
+    incumbent_cost_.reset();
+  } else if (log_ratio > std::log(kHopeless) || (enough && so_far.mean > std::log(kPromising))) {
+    challenger.not_before = collection + kTryAgainEvery;
+    // The next judgement is about the program as it is then.
+    while (challenger.trials.size() >= kEnough) {
+      challenger.trials.pop_front();
+    }
   }
 }
 
-std::size_t Adaptive::samples(ZeroingStrategy strategy) const {
-  const auto found = costs_.find(strategy);
-  return found == costs_.end() ? 0 : found->second.size();
-}
-
-double Adaptive::cost(ZeroingStrategy strategy) const {
-  const std::deque<double>& mine = costs_.at(strategy);
-  std::vector<double> sorted(mine.begin(), mine.end());
-  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-  std::nth_element(sorted.begin(), middle, sorted.end());
-  return *middle;
+const Adaptive::Challenger* Adaptive::next_challenger(std::uint64_t collection) const {
+  const Challenger* next = nullptr;
+  for (const Challenger& challenger : challengers_) {
+    const bool due = challenger.not_before <= collection;
+    if (due && (next == nullptr || challenger.trials.size() < next->trials.size())) {
+      next = &challenger;
+    }
+  }
+  return next;
 }
 
 bool Adaptive::helper_pays(const EpochMeasured& measured, double running, double cpus,
@@ -69,23 +137,17 @@ bool Adaptive::helper_pays(const EpochMeasured& measured, double running, double
 }
 
 Adaptive::Decision Adaptive::on_thread(std::uint64_t collection) const {
-  Decision decision{.collection = collection, .strategy = on_thread_.front(), .reason = {}};
-  // In turn while they are not known, so that a machine that becomes slower costs all of them the same.
-  const auto fewest =
-      std::ranges::min_element(on_thread_, {}, [this](ZeroingStrategy s) { return samples(s); });
-  if (samples(*fewest) < kEnough) {
-    decision.strategy = *fewest;
-    decision.reason = "not yet measured often enough";
+  Decision decision{.collection = collection, .strategy = incumbent_, .reason = {}};
+  if (!steady_) {
+    decision.reason = trial_ ? "to compare a trial with" : "in use, and its cost is not steady";
     return decision;
   }
-  if (on_thread_.size() > 1 && collection % kTryAgainEvery == 0) {
-    decision.strategy = on_thread_.at(collection / kTryAgainEvery % on_thread_.size());
-    decision.reason = "measured again";
-    return decision;
+  if (const Challenger* const challenger = next_challenger(collection)) {
+    decision.strategy = challenger->strategy;
+    decision.reason = "a trial";
+  } else {
+    decision.reason = "the least CPU time per allocated byte so far";
   }
-  decision.strategy =
-      *std::ranges::min_element(on_thread_, {}, [this](ZeroingStrategy s) { return cost(s); });
-  decision.reason = "the least CPU time per allocated byte so far";
   return decision;
 }
 

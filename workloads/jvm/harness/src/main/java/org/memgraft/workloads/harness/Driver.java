@@ -61,21 +61,25 @@ final class Driver {
       tasks.add(() -> work(worker, nextItem));
     }
 
-    long cpuBefore = CpuClock.process();
+    long cpuBefore = Meters.processCpu();
     long wallBefore = System.nanoTime();
     long sum = 0;
     long workerCpu = 0;
+    long allocated = 0;
     for (Future<Share> done : pool.invokeAll(tasks)) {
       Share share = shareOf(done, iteration);
       sum += share.sum();
       workerCpu += share.cpuNanos();
+      allocated += share.allocatedBytes();
     }
     // What this thread does now is work of the workload too.
-    long driverCpuBefore = CpuClock.currentThread();
+    long driverCpuBefore = Meters.currentThreadCpu();
+    long driverAllocatedBefore = Meters.currentThreadAllocated();
     workload.afterItems();
-    workerCpu += CpuClock.currentThread() - driverCpuBefore;
+    workerCpu += Meters.currentThreadCpu() - driverCpuBefore;
+    allocated += Meters.currentThreadAllocated() - driverAllocatedBefore;
     long wall = System.nanoTime() - wallBefore;
-    long cpu = CpuClock.process() - cpuBefore;
+    long cpu = Meters.processCpu() - cpuBefore;
 
     return new IterationReport(
         iteration,
@@ -83,22 +87,27 @@ final class Driver {
         wall / NANOS_PER_SECOND,
         cpu / NANOS_PER_SECOND,
         workerCpu / NANOS_PER_SECOND,
+        allocated,
         Checksum.text(workload.checksum(sum)));
   }
 
   /** What one thread contributed to an iteration. */
-  private record Share(long sum, long cpuNanos) {}
+  private record Share(long sum, long cpuNanos, long allocatedBytes) {}
 
   private Share work(Worker worker, AtomicInteger nextItem) throws WorkloadFailure {
     String thread = Thread.currentThread().getName() + ": ";
-    long cpuBefore = CpuClock.currentThread();
+    long cpuBefore = Meters.currentThreadCpu();
+    long allocatedBefore = Meters.currentThreadAllocated();
     long sum = 0;
     int items = workload.items();
     try {
       for (int item = nextItem.getAndIncrement(); item < items; item = nextItem.getAndIncrement()) {
         sum += worker.run(item);
       }
-      return new Share(sum, CpuClock.currentThread() - cpuBefore);
+      return new Share(
+          sum,
+          Meters.currentThreadCpu() - cpuBefore,
+          Meters.currentThreadAllocated() - allocatedBefore);
     } catch (WorkloadFailure e) {
       throw new WorkloadFailure(thread + e.getMessage(), e.getCause());
     } catch (Throwable e) {

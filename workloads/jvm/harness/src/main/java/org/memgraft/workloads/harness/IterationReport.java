@@ -7,6 +7,7 @@ import java.util.Locale;
  *
  * @param cpuSeconds CPU time of the whole process
  * @param workerCpuSeconds CPU time of the threads that did the work
+ * @param allocatedBytes what those threads allocated in the Java heap
  */
 record IterationReport(
     int iteration,
@@ -14,6 +15,7 @@ record IterationReport(
     double wallSeconds,
     double cpuSeconds,
     double workerCpuSeconds,
+    long allocatedBytes,
     String checksum) {
 
   /** One line, without its end. No string in it needs escaping: names and hexadecimal digits. */
@@ -21,12 +23,14 @@ record IterationReport(
     return String.format(
         Locale.ROOT,
         "{\"memgraft_iteration\": %d, \"workload\": \"%s\", \"wall_seconds\": %.6f,"
-            + " \"cpu_seconds\": %.6f, \"worker_cpu_seconds\": %.6f, \"checksum\": \"%s\"}",
+            + " \"cpu_seconds\": %.6f, \"worker_cpu_seconds\": %.6f,"
+            + " \"allocated_bytes\": %d, \"checksum\": \"%s\"}",
         iteration,
         workload,
         wallSeconds,
         cpuSeconds,
         workerCpuSeconds,
+        allocatedBytes,
         checksum);
   }
 }

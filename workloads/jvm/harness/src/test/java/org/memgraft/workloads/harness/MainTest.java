@@ -16,7 +16,7 @@ class MainTest {
           "\\{\"memgraft_iteration\": (\\d+), \"workload\": \"sums\","
               + " \"wall_seconds\": \\d+\\.\\d+,"
               + " \"cpu_seconds\": \\d+\\.\\d+, \"worker_cpu_seconds\": \\d+\\.\\d+,"
-              + " \"checksum\": \"([0-9a-f]{16})\"}");
+              + " \"allocated_bytes\": (\\d+), \"checksum\": \"([0-9a-f]{16})\"}");
 
   private final ByteArrayOutputStream out = new ByteArrayOutputStream();
   private final ByteArrayOutputStream err = new ByteArrayOutputStream();
@@ -28,6 +28,8 @@ class MainTest {
     private Exception failure;
     private int wrongFromIteration = Integer.MAX_VALUE;
     private int iterations;
+    private int bytesPerItem;
+    private volatile byte[] sink;
 
     @Override
     public int defaultIterations(Size size) {
@@ -58,6 +60,7 @@ class MainTest {
         if (failure != null && item == ITEMS / 2) {
           throw failure;
         }
+        sink = new byte[bytesPerItem];
         return item;
       };
     }
@@ -97,6 +100,20 @@ class MainTest {
   void workIsTheSameForAnyNumberOfThreads() {
     for (String threads : List.of("1", "2", "7")) {
       assertEquals(Main.DONE, run(new Sums(), "sums", "--threads", threads));
+    }
+  }
+
+  @Test
+  void reportsWhatAllWorkersAllocated() {
+    Sums sums = new Sums();
+    sums.bytesPerItem = 10_000;
+    assertEquals(Main.DONE, run(sums, "sums", "--threads", "3", "--iterations", "2"));
+    for (String line : lines(out)) {
+      var matcher = LINE.matcher(line);
+      assertTrue(matcher.matches(), line);
+      long allocated = Long.parseLong(matcher.group(2));
+      long least = (long) Sums.ITEMS * sums.bytesPerItem;
+      assertTrue(allocated >= least && allocated < least + least / 4, line);
     }
   }
 
