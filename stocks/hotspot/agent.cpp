@@ -14,6 +14,7 @@
 #include <string>
 #include <utility>
 
+#include "graft_buffers.h"
 #include "graft_zeroing.h"
 #include "joints.h"
 #include "memgraft/linux/perf_counters.h"
@@ -29,7 +30,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::array<const Needs*, 3> kAllNeeds{&kZeroingNeeds, &kWindowNeeds, &kAheadNeeds};
+constexpr std::array<const Needs*, 4> kAllNeeds{&kZeroingNeeds, &kWindowNeeds, &kAheadNeeds, &kBufferNeeds};
 
 // What lives from Agent_OnLoad to the end of the JVM.
 struct Agent {
@@ -138,10 +139,26 @@ void watch(jvmtiEnv* jvmti, const Options& options) {
   leave(refusal.exit_code());
 }
 
+[[noreturn]] void refuse_late(const Refusal& refusal) {
+  const Agent& agent = *loaded_agent();
+  refuse(refusal, agent.options, agent.stock.identity());
+}
+
 void graft(Agent& agent) {
+  const Options& options = agent.options;
+  const Stock& stock = agent.stock;
+  // Before anything is changed: a slot that another graft has taken over holds something else.
+  std::optional<Joints> for_buffers;
+  if (options.buffers) {
+    for_buffers = find_buffer_joints(stock, the_collector(kBufferNeeds, stock));
+  }
   Patch patch;
-  if (agent.options.zeroing) {
-    install_zeroing(*agent.options.zeroing, agent.stock, the_collector(kZeroingNeeds, agent.stock), patch);
+  if (options.zeroing) {
+    install_zeroing(*options.zeroing, stock, the_collector(kZeroingNeeds, stock), patch);
+  }
+  if (for_buffers) {
+    install_buffers(*options.buffers, stock, the_collector(kBufferNeeds, stock), *for_buffers,
+                    options.zeroing.has_value(), refuse_late, patch);
   }
   patch.keep();
 }

@@ -14,19 +14,6 @@ namespace memgraft::hotspot {
 
 namespace {
 
-template <typename Function>
-std::uintptr_t address_of(Function* function) {
-  // Vtable slots and import cells hold code addresses as integers.
-  return reinterpret_cast<std::uintptr_t>(function);
-}
-
-template <typename Function>
-void take_over(Patch& patch, const Joint& joint, Function& original, Function replacement) {
-  // The joint was checked to hold a function of exactly this type.
-  original = reinterpret_cast<Function>(joint.original);
-  patch.replace(joint.cell, address_of(replacement));
-}
-
 bool has_nursery(Collector collector) {
   return std::ranges::find(kAheadNeeds.collectors, collector) != kAheadNeeds.collectors.end();
 }
@@ -199,6 +186,25 @@ void zeroing_collection_ended() {
   // Relaxed: the world is stopped.
   graft.now.store(graft.epochs->collection_ended(totals(graft)), std::memory_order_relaxed);
   prepare_nursery(graft);
+}
+
+std::uintptr_t* zeroing_calls(std::string_view method) {
+  Zeroing& graft = *the_graft;
+  // Pointers to functions, replaced as the slots were from which they come.
+  if (method == kAllocateNewTlab.method) {
+    return reinterpret_cast<std::uintptr_t*>(&graft.allocate_new_tlab);
+  }
+  if (method == kEnsureParsability.method && graft.ensure_parsability != nullptr) {
+    return reinterpret_cast<std::uintptr_t*>(&graft.ensure_parsability);
+  }
+  return nullptr;
+}
+
+void zeroing_leaves_alone(std::byte* start, std::size_t bytes) {
+  Zeroing& graft = *the_graft;
+  if (strategy_now(graft) == ZeroingStrategy::concurrent) {
+    graft.ahead->exclude(start, bytes);
+  }
 }
 
 ZeroingCounts zeroing_counts() {

@@ -28,6 +28,12 @@ bool zeroing_follows_collections(const ZeroingOptions& options);
 void zeroing_collection_starts();
 void zeroing_collection_ended();
 
+// Once installed, for a graft that comes between this one and HotSpot: the pointer through which this one calls what
+// it replaced; null where it did not replace that.
+std::uintptr_t* zeroing_calls(std::string_view method);
+// Free memory that is about to be written to, as by a filler object: nobody zeroes it from now on.
+void zeroing_leaves_alone(std::byte* start, std::size_t bytes);
+
 struct ZeroingWork {
   Bytes bytes;
   double seconds = 0;

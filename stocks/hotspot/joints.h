@@ -9,6 +9,7 @@
 
 #include "needs.h"
 #include "nursery.h"
+#include "patch.h"
 #include "stock.h"
 
 namespace memgraft::hotspot {
@@ -34,6 +35,15 @@ class Joints {
   std::vector<Joint> joints_;
   std::optional<Nursery> nursery_;
 };
+
+// Puts `replacement` into the joint, and what was there into `original`.
+template <typename Function>
+void take_over(Patch& patch, const Joint& joint, Function& original, Function replacement) {
+  // Virtual table slots and import cells hold code addresses as integers; the joint was checked to hold a function
+  // of exactly this type.
+  original = reinterpret_cast<Function>(joint.original);
+  patch.replace(joint.cell, reinterpret_cast<std::uintptr_t>(replacement));
+}
 
 // Checks every need against the stock running with `collector`. Throws a Refusal that names the JVM, what was
 // looked for, what was found and what to do. Changes nothing.

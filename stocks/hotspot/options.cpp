@@ -1,10 +1,12 @@
 #include "options.h"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <string>
 #include <system_error>
 
+#include "memgraft/units.h"
 #include "refusal.h"
 
 namespace memgraft::hotspot {
@@ -74,6 +76,43 @@ std::size_t parse_window(std::string_view value, std::string_view option) {
   return bytes;
 }
 
+// `core:1048576+processor:16777216`
+std::vector<allocation::Level> parse_levels(std::string_view value, std::string_view option) {
+  constexpr std::string_view kExpected =
+      "buffers=KIND:BYTES+KIND:BYTES with kinds of cpu, core, processor and node in this order, each once, and sizes "
+      "that are multiples of 8 and of the one before, below 32 GiB";
+  std::vector<allocation::Level> levels;
+  for (std::size_t start = 0; start <= value.size();) {
+    const std::string_view part = value.substr(start, value.find('+', start) - start);
+    start += part.size() + 1;
+    const std::size_t colon = std::min(part.find(':'), part.size());
+    const auto kind = std::ranges::find(allocation::kKindNames, part.substr(0, colon));
+    const std::string_view digits = part.substr(std::min(colon + 1, part.size()));
+    std::uint64_t bytes = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bytes);
+    const std::uint64_t words = bytes / kBytesPerWord;
+    const bool right = kind != allocation::kKindNames.end() && error == std::errc() && bytes % kBytesPerWord == 0 &&
+                       end == digits.data() + digits.size() && words > 0 && words <= allocation::kMostWords;
+    if (!right) {
+      refuse(option, kExpected);
+    }
+    const auto level = allocation::Level{
+        .kind = static_cast<allocation::Kind>(kind - allocation::kKindNames.begin()), .words = words};
+    if (!levels.empty() && (level.kind <= levels.back().kind || words % levels.back().words != 0)) {
+      refuse(option, kExpected);
+    }
+    levels.push_back(level);
+  }
+  return levels;
+}
+
+BufferOptions::Take parse_take(std::string_view value, std::string_view option) {
+  if (value != "atomic" && value != "restartable") {
+    refuse(option, "take=atomic or take=restartable");
+  }
+  return value == "atomic" ? BufferOptions::Take::atomic : BufferOptions::Take::restartable;
+}
+
 std::filesystem::path parse_file(std::string_view value, std::string_view option) {
   std::filesystem::path file = percent_decoded(value, option);
   std::error_code error;
@@ -131,6 +170,8 @@ ZeroingOptions together(const ZeroingWords& words, std::string_view text) {
 Options parse_options(std::string_view text) {
   Options options;
   ZeroingWords words;
+  std::optional<std::vector<allocation::Level>> levels;
+  std::optional<BufferOptions::Take> take;
   for (std::size_t start = 0; start <= text.size();) {
     const std::string_view option = text.substr(start, text.find(',', start) - start);
     start += option.size() + 1;
@@ -145,6 +186,10 @@ Options parse_options(std::string_view text) {
       words.window_bytes = parse_window(value, option);
     } else if (key == "table") {
       words.table = parse_file(value, option);
+    } else if (key == "buffers") {
+      levels = parse_levels(value, option);
+    } else if (key == "take") {
+      take = parse_take(value, option);
     } else if (key == "summary") {
       options.summary_folder = parse_folder(value, option);
     } else if (option == "counters") {
@@ -154,14 +199,20 @@ Options parse_options(std::string_view text) {
     } else {
       refuse(
           option,
-          "zeroing=STRATEGY, against=STRATEGY, window=BYTES, table=FILE, summary=FOLDER, counters or check");
+          "zeroing=STRATEGY, against=STRATEGY, window=BYTES, table=FILE, buffers=KIND:BYTES, take=HOW, "
+          "summary=FOLDER, counters or check");
     }
   }
   if (words.any()) {
     options.zeroing = together(words, text);
   }
-  if (!options.zeroing && !options.check) {
-    refuse(text, "a graft (zeroing=" + strategy_names(true) + ") or check");
+  if (levels) {
+    options.buffers = {.levels = *levels, .take = take.value_or(BufferOptions::Take::automatic)};
+  } else if (take) {
+    refuse(text, "buffers=KIND:BYTES together with take");
+  }
+  if (!options.zeroing && !options.buffers && !options.check) {
+    refuse(text, "a graft (zeroing=" + strategy_names(true) + "; buffers=KIND:BYTES) or check");
   }
   if (options.check && !options.summary_folder) {
     refuse("check", "check together with summary=FOLDER, where the check is written");

@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <optional>
 #include <string_view>
+#include <vector>
 
+#include "memgraft/allocation/hierarchy.h"
 #include "strategy.h"
 
 namespace memgraft::hotspot {
@@ -25,8 +27,20 @@ struct ZeroingOptions {
   friend bool operator==(const ZeroingOptions&, const ZeroingOptions&) = default;
 };
 
+// Which buffers stand between the heap and the TLABs.
+struct BufferOptions {
+  // How memory is taken from a buffer that is one CPU's alone.
+  enum class Take : std::uint8_t { automatic, atomic, restartable };
+
+  std::vector<allocation::Level> levels;  // lowest first
+  Take take = Take::automatic;
+
+  friend bool operator==(const BufferOptions&, const BufferOptions&) = default;
+};
+
 struct Options {
   std::optional<ZeroingOptions> zeroing;
+  std::optional<BufferOptions> buffers;
   std::optional<std::filesystem::path> summary_folder;
   bool counters = false;  // count what the hardware can, for the summary
   bool check = false;

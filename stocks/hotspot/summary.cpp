@@ -11,6 +11,7 @@
 #include <system_error>
 #include <vector>
 
+#include "graft_buffers.h"
 #include "graft_zeroing.h"
 #include "joints.h"
 
@@ -136,6 +137,42 @@ Json describe_zeroing(const ZeroingOptions& options) {
   return json;
 }
 
+Json describe_latencies(const Latencies& latencies) {
+  return {{"requests", latencies.requests},
+          {"median_nanoseconds", latencies.median},
+          {"p99_nanoseconds", latencies.p99},
+          {"highest_nanoseconds", latencies.highest}};
+}
+
+Json describe_buffers() {
+  const BufferCounts counts = buffer_counts();
+  Json levels = Json::array();
+  for (const BufferCounts::OfLevel& of : counts.levels) {
+    const auto bytes = [](std::uint64_t words) { return words * kBytesPerWord; };
+    const allocation::LevelCounts& level = of.counts;
+    levels.push_back({{"kind", allocation::name_of(of.level.kind)},
+                      {"bytes", bytes(of.level.words)},
+                      {"buffers", of.buffers},
+                      {"take", of.restartable ? "restartable" : "atomic"},
+                      {"taken", level.taken},
+                      {"taken_bytes", bytes(level.words)},
+                      {"refills", level.refills},
+                      {"foreign", level.foreign},
+                      {"foreign_percent", level.taken == 0 ? 0.0
+                                                           : 100.0 * static_cast<double>(level.foreign) /
+                                                                 static_cast<double>(level.taken)},
+                      {"contended", level.contended},
+                      {"moved", level.moved},
+                      {"waste_at_refills_bytes", bytes(level.words_lost_at_refills)},
+                      {"waste_at_collections_bytes", bytes(level.words_lost_at_closes)},
+                      {"latency", describe_latencies(of.latencies)}});
+  }
+  return {{"levels", std::move(levels)},
+          {"heap", {{"tlabs", counts.heap_tlabs}, {"latency", describe_latencies(counts.heap_latencies)}}},
+          {"refill_latency", describe_latencies(counts.refill_latencies)},
+          {"collections", counts.collections}};
+}
+
 Json describe_counters(const linux_os::PerfCounters& counters) {
   Json all = Json::array();
   for (const linux_os::Counter& counter : counters.read()) {
@@ -235,7 +272,8 @@ Json check_stock(const Stock& stock) {
           {"kind", "jvm-check"},
           {"jvm", describe_jvm(stock)},
           {"collectors", std::move(collectors)},
-          {"grafts", {{kZeroingNeeds.graft, std::move(zeroing)}}}};
+          {"grafts",
+           {{kZeroingNeeds.graft, std::move(zeroing)}, {kBufferNeeds.graft, check_graft(kBufferNeeds, stock)}}}};
 }
 
 Json summarise_running(const Options& options, const Stock& stock) {
@@ -255,6 +293,9 @@ Json summarise_ended(const Options& options, const Stock& stock, const std::stri
   add_cpu_time(json);
   if (options.zeroing) {
     json["grafts"]["zeroing"] = describe_zeroing(*options.zeroing);
+  }
+  if (options.buffers) {
+    json["grafts"]["buffers"] = describe_buffers();
   }
   if (counters != nullptr) {
     json["counters"] = describe_counters(*counters);

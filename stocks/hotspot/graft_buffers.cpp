@@ -1,0 +1,260 @@
+#include "graft_buffers.h"
+
+#include <bit>
+#include <cstdlib>
+#include <string>
+
+#include "clocks.h"
+#include "graft_zeroing.h"
+#include "refusal.h"
+#include "vm_structs.h"
+#include "windows.h"
+#include "zeroing_state.h"
+
+// Every TLAB comes from the virtual CollectedHeap::allocate_new_tlab(min, requested, &actual). The replacement
+// takes it from a buffer, and calls the original for a buffer's next filling, or where no buffer has enough.
+//
+// The heap must be walkable at any safepoint: ensure_parsability, called before every collection and every walk,
+// fills what the buffers still hold, and empties them. A safepoint can also come inside the original (JDK 25, G1):
+// the thread that waits there has filled its buffer's rest before, and the buffer, which is being refilled, is
+// left alone (allocation/buffer.h).
+
+namespace memgraft::hotspot {
+
+namespace {
+
+constexpr std::array kFeatures{17, 21, 25};
+constexpr std::array kGraftedCollectors{Collector::serial, Collector::parallel, Collector::g1};
+constexpr std::array<FlagNeed, 1> kFlags{{{.name = "UseTLAB", .value = true, .option = "-XX:+UseTLAB"}}};
+constexpr std::array kSlots{kAllocateNewTlab, kEnsureParsability};
+constexpr std::array kFunctions{kFillWithObjects};
+
+// Counts of times, in classes an eighth of a power of two wide.
+class Histogram {
+ public:
+  void add(std::uint64_t cycles) { classes_.at(class_of(cycles)).add(1); }
+  void add_to(std::array<std::uint64_t, 512>& sum) const {
+    for (std::size_t i = 0; i < classes_.size(); ++i) {
+      sum.at(i) += classes_.at(i).value();
+    }
+  }
+  // The middle of a class.
+  static double cycles_of(std::size_t at) {
+    if (at < kPerPower) {
+      return static_cast<double>(at);
+    }
+    const std::size_t power = at / kPerPower - 1;
+    const auto part = static_cast<double>(at % kPerPower) + 0.5;
+    return static_cast<double>(std::uint64_t{1} << power) * (kPerPower + part);
+  }
+
+ private:
+  static constexpr std::size_t kPerPower = 8;
+  static std::size_t class_of(std::uint64_t cycles) {
+    if (cycles < kPerPower) {
+      return cycles;
+    }
+    const auto power = static_cast<std::size_t>(std::bit_width(cycles)) - std::bit_width(kPerPower);
+    return (power + 1) * kPerPower + ((cycles >> power) - kPerPower);
+  }
+  std::array<allocation::Count, 512> classes_;
+};
+
+struct Times {
+  std::array<Histogram, allocation::Hierarchy::kMostLevels> levels;
+  Histogram refills;
+  Histogram heap;
+};
+
+struct Buffers {
+  AllocateNewTlab allocate_new_tlab = nullptr;
+  EnsureParsability ensure_parsability = nullptr;
+  FillWithObjects fill = nullptr;
+  bool zeroing = false;
+  // G1's regions cannot hold a TLAB larger than half of them; how large they are, it settles after the agent was
+  // loaded. Null with other collectors.
+  const std::size_t* region_bytes = nullptr;
+  LateRefusal refuse = nullptr;
+  allocation::Hierarchy* hierarchy = nullptr;  // never destroyed: threads may allocate until the process ends
+  allocation::PerThread<Times>* times = nullptr;
+  std::atomic<bool> region_checked{false};
+  std::atomic<std::uint64_t> collections{0};
+  CycleRate cycle_rate;
+};
+
+constinit Buffers* the_buffers = nullptr;
+
+// Where HotSpot's refill path calls `joint`: its slot, or, if zeroing has taken that over, where zeroing calls on.
+Joint under_zeroing(const Joint& joint, bool zeroing) {
+  Joint under = joint;
+  if (std::uintptr_t* const inner = zeroing ? zeroing_calls(joint.name) : nullptr) {
+    under.cell = inner;
+  }
+  return under;
+}
+
+// A static field of libjvm that is set once the heap is made. The class was renamed in JDK 23.
+const std::size_t* find_region_bytes(const Stock& stock) {
+  const VmStructs structs(stock);
+  for (const std::string_view type : {"HeapRegion", "G1HeapRegion"}) {
+    if (const auto address = structs.static_address(type, "GrainBytes")) {
+      return reinterpret_cast<const std::size_t*>(*address);
+    }
+  }
+  throw Refusal("the buffers graft cannot join " + stock.description(),
+                {.looked_for = "HeapRegion::GrainBytes in libjvm's table of structures",
+                 .found = "none",
+                 .advice = "use another collector, for example with -XX:+UseParallelGC"},
+                kExitCannotTakeGraft);
+}
+
+std::byte* ask_heap(void* heap, std::uint64_t words) {
+  std::size_t actual = 0;
+  void* const memory = the_buffers->allocate_new_tlab(heap, words, words, &actual);
+  return static_cast<std::byte*>(memory);
+}
+
+void fill_rest(allocation::Rest rest) {
+  if (the_buffers->zeroing) {
+    // The helper that zeroes ahead must be out of it before.
+    zeroing_leaves_alone(rest.start, rest.words * kBytesPerWord);
+  }
+  the_buffers->fill(rest.start, rest.words, true);
+}
+
+// At the first TLAB of all, the JVM's own, before the program starts.
+void check_region(Buffers& buffers) {
+  if (buffers.region_bytes == nullptr || buffers.region_checked.load(std::memory_order_relaxed)) {
+    return;
+  }
+  buffers.region_checked.store(true, std::memory_order_relaxed);
+  const std::uint64_t most_bytes = *buffers.region_bytes / 2;
+  for (const allocation::Level& level : buffers.hierarchy->levels()) {
+    if (level.words * kBytesPerWord > most_bytes) {
+      buffers.refuse(Refusal("the buffers graft cannot join",
+                         {.looked_for = "buffers that fit into half a region of G1, " +
+                                        std::to_string(most_bytes) + " bytes",
+                          .found = std::string(name_of(level.kind)) + " buffers of " +
+                                   std::to_string(level.words * kBytesPerWord) + " bytes",
+                          .advice = "ask for smaller ones, or for larger regions with -XX:G1HeapRegionSize"},
+                         kExitCannotTakeGraft));
+    }
+  }
+}
+
+void* buffered_allocate_new_tlab(void* heap, std::size_t min_words, std::size_t requested_words,
+                                 std::size_t* actual_words) {
+  Buffers& buffers = *the_buffers;
+  check_region(buffers);
+  Times& times = buffers.times->mine();
+  const std::uint64_t start = read_cycles().count();
+  const allocation::Hierarchy::Taken taken = buffers.hierarchy->take(min_words, requested_words, heap);
+  if (taken.start == nullptr) {
+    void* const tlab = buffers.allocate_new_tlab(heap, min_words, requested_words, actual_words);
+    if (tlab != nullptr) {
+      times.heap.add(read_cycles().count() - start);
+    }
+    return tlab;
+  }
+  const std::uint64_t cycles = read_cycles().count() - start;
+  (taken.refilled ? times.refills : times.levels.at(taken.level)).add(cycles);
+  *actual_words = taken.words;
+  return taken.start;
+}
+
+void buffered_ensure_parsability(void* heap, bool retire_tlabs) {
+  Buffers& buffers = *the_buffers;
+  buffers.hierarchy->close();
+  // Relaxed: a statistic.
+  buffers.collections.fetch_add(1, std::memory_order_relaxed);
+  buffers.ensure_parsability(heap, retire_tlabs);
+}
+
+template <typename Pick>
+Latencies latencies(const Buffers& buffers, Pick pick) {
+  std::array<std::uint64_t, 512> sum{};
+  buffers.times->each([&](const Times& times) { pick(times).add_to(sum); });
+  Latencies found;
+  for (const std::uint64_t count : sum) {
+    found.requests += count;
+  }
+  const double cycles_per_nanosecond = buffers.cycle_rate.per_nanosecond();
+  const auto quantile = [&](double share) {
+    std::uint64_t before = 0;
+    for (std::size_t at = 0; at < sum.size(); ++at) {
+      before += sum.at(at);
+      if (static_cast<double>(before) >= share * static_cast<double>(found.requests)) {
+        return Histogram::cycles_of(at) / cycles_per_nanosecond;
+      }
+    }
+    return 0.0;
+  };
+  if (found.requests > 0) {
+    found.median = quantile(0.5);
+    found.p99 = quantile(0.99);
+    found.highest = quantile(1);
+  }
+  return found;
+}
+
+}  // namespace
+
+const Needs kBufferNeeds{.graft = "buffers",
+                         .features = kFeatures,
+                         .collectors = kGraftedCollectors,
+                         .flags = kFlags,
+                         .slots = kSlots,
+                         .imports = {},
+                         .functions = kFunctions};
+
+Joints find_buffer_joints(const Stock& stock, Collector collector) {
+  return find_joints(kBufferNeeds, stock, collector);
+}
+
+void install_buffers(const BufferOptions& options, const Stock& stock, Collector collector, const Joints& joints,
+                     bool zeroing, LateRefusal refuse, Patch& patch) {
+  static Buffers buffers;
+  const bool restartable =
+      options.take != BufferOptions::Take::atomic && allocation::can_replace_on_cpu();
+  if (options.take == BufferOptions::Take::restartable && !restartable) {
+    throw Refusal("take=restartable is not possible here",
+                  {.looked_for = "restartable sequences registered by the C library",
+                   .found = "none: they need glibc 2.35 and Linux 4.18, and GLIBC_TUNABLES must not forbid them",
+                   .advice = "use take=atomic, or leave the choice to Memgraft"},
+                  kExitCannotTakeGraft);
+  }
+  buffers.zeroing = zeroing;
+  buffers.refuse = refuse;
+  buffers.hierarchy =
+      new allocation::Hierarchy(options.levels, allocation::Topology::of_system(),
+                                {.allocate = ask_heap, .discard = fill_rest}, restartable);
+  buffers.times = new allocation::PerThread<Times>;
+  // A function of libjvm, whose mangled name tells its type.
+  buffers.fill = reinterpret_cast<FillWithObjects>(joints.at(kFillWithObjects).original);
+  buffers.region_bytes = collector == Collector::g1 ? find_region_bytes(stock) : nullptr;
+  the_buffers = &buffers;
+  take_over(patch, under_zeroing(joints.at(kAllocateNewTlab.method), zeroing), buffers.allocate_new_tlab,
+            &buffered_allocate_new_tlab);
+  take_over(patch, under_zeroing(joints.at(kEnsureParsability.method), zeroing), buffers.ensure_parsability,
+            &buffered_ensure_parsability);
+}
+
+BufferCounts buffer_counts() {
+  const Buffers& buffers = *the_buffers;
+  BufferCounts counts;
+  for (std::size_t level = 0; level < buffers.hierarchy->levels().size(); ++level) {
+    counts.levels.push_back(
+        {.level = buffers.hierarchy->levels()[level],
+         .buffers = buffers.hierarchy->buffers(level),
+         .restartable = buffers.hierarchy->restartable(level),
+         .counts = buffers.hierarchy->counts(level),
+         .latencies = latencies(buffers, [level](const Times& t) -> const auto& { return t.levels.at(level); })});
+  }
+  counts.heap_latencies = latencies(buffers, [](const Times& t) -> const auto& { return t.heap; });
+  counts.heap_tlabs = counts.heap_latencies.requests;
+  counts.refill_latencies = latencies(buffers, [](const Times& t) -> const auto& { return t.refills; });
+  counts.collections = buffers.collections.load(std::memory_order_relaxed);
+  return counts;
+}
+
+}  // namespace memgraft::hotspot

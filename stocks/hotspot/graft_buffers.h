@@ -1,0 +1,56 @@
+// The buffers graft: allocation buffers of CPUs, cores, processors and nodes between HotSpot's heap and its
+// TLABs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "joints.h"
+#include "memgraft/allocation/hierarchy.h"
+#include "memgraft/units.h"
+#include "options.h"
+#include "patch.h"
+#include "refusal.h"
+
+namespace memgraft::hotspot {
+
+extern const Needs kBufferNeeds;
+
+// Finds every joint. Throws a Refusal. To be called before another graft changes anything.
+Joints find_buffer_joints(const Stock& stock, Collector collector);
+
+// Ends the process with a refusal that can be known only once the heap is there: at the first TLAB of all.
+using LateRefusal = void (*)(const Refusal& refusal);
+
+// Puts the replacements into `patch`; the caller keeps or undoes them. With `zeroing` installed before, they come
+// between it and HotSpot, so that what a thread is handed from a buffer is zeroed like any TLAB.
+void install_buffers(const BufferOptions& options, const Stock& stock, Collector collector, const Joints& joints,
+                     bool zeroing, LateRefusal refuse, Patch& patch);
+
+// How long requests took, in nanoseconds: the quantiles of a histogram whose classes are an eighth apart.
+struct Latencies {
+  std::uint64_t requests = 0;
+  double median = 0;
+  double p99 = 0;
+  double highest = 0;
+};
+
+struct BufferCounts {
+  struct OfLevel {
+    allocation::Level level;
+    std::size_t buffers = 0;
+    bool restartable = false;
+    allocation::LevelCounts counts;
+    Latencies latencies;  // of TLABs that came from this level, but for those that refilled a buffer first
+  };
+  std::vector<OfLevel> levels;
+  std::uint64_t heap_tlabs = 0;  // that no buffer could serve
+  Latencies heap_latencies;      // of these
+  Latencies refill_latencies;    // of those that refilled a buffer first
+  std::uint64_t collections = 0;  // and walks of the heap: times that all buffers were emptied
+};
+BufferCounts buffer_counts();
+
+}  // namespace memgraft::hotspot
