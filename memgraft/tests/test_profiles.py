@@ -199,8 +199,8 @@ class TestCommands:
         file.write_text("{ half")
         done = self.run(memgraft)
         assert done.code == 0
-        assert done.json()["joined"] is not None
-        [line] = [line for line in done.err.splitlines() if "profile" in line]
+        assert "nothing was measured" in done.json()["profile"]["reason"]
+        [line] = [line for line in done.err.splitlines() if "the profile" in line]
         assert line.startswith(f"memgraft: warning: the profile {file} cannot be read")
 
     def test_a_cache_that_cannot_be_written_is_no_failure(self, memgraft: Memgraft) -> None:
