@@ -6,6 +6,7 @@ bytes over the seconds saved are a speed: whoever zeroes slower than that, on th
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from math import inf, isinf
 from typing import Any, Literal
 
 from memgraft import statistics
@@ -20,21 +21,20 @@ from memgraft.statistics import Interval
 class BreakEven:
     """Speeds in GB/s."""
 
-    needed: Interval | None
-    """None: nothing is saved by the median. `high` is infinite where the interval of the saving reaches nothing."""
+    needed: Interval
+    """Infinite where nothing is saved."""
     measured: Interval
     """At which memory was zeroed within the pauses: in one go, by non-temporal stores."""
 
     @property
     def pays(self) -> Literal["yes", "no", "not resolved"]:
-        if self.needed is None or self.needed.low > self.measured.high:
+        if self.needed.low > self.measured.high:
             return "no"
         return "yes" if self.needed.high < self.measured.low else "not resolved"
 
     def as_json(self) -> dict[str, Any]:
-        needed = asdict(self.needed) if self.needed else None
-        if needed and needed["high"] == float("inf"):
-            needed["high"] = None  # JSON has no infinity
+        # JSON has no infinity.
+        needed = {name: None if isinf(speed) else speed for name, speed in asdict(self.needed).items()}
         return {
             "needed_gigabytes_per_second": needed,
             "measured_gigabytes_per_second": asdict(self.measured),
@@ -64,7 +64,6 @@ def break_even(
     gigabytes = statistics.median_or_range(known).median / GIGA
 
     def speed(r: float) -> float:
-        return gigabytes / (baseline_seconds * (1 - r)) if r < 1 else float("inf")
+        return gigabytes / (baseline_seconds * (1 - r)) if r < 1 else inf
 
-    needed = Interval(speed(ratio.median), speed(ratio.low), speed(ratio.high)) if ratio.median < 1 else None
-    return BreakEven(needed, measured)
+    return BreakEven(Interval(speed(ratio.median), speed(ratio.low), speed(ratio.high)), measured)

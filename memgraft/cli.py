@@ -103,7 +103,8 @@ def doctor(
 Profile = Annotated[
     bool,
     typer.Option(
-        "--profile/--no-profile", help="Whether adaptive heeds what was measured of this program and may not join."
+        "--profile/--no-profile",
+        help="Whether adaptive heeds what was measured of this program, and joins only where that is a gain.",
     ),
 ]
 

@@ -121,7 +121,7 @@ def heed_profile(settings: Settings) -> Settings:
     """What `run` would do: where a strategy that decides for itself would not join, the stock is on both sides."""
     if not settings.stock or not any(choice.decides for choice in grafts.choices(settings.selection).values()):
         return settings
-    kept = profiles.kept(settings.command, launch.find_program(settings.command), os.environ)
+    kept = profiles.kept(settings.command, launch.find_program(settings.command), os.environ, unmeasured=True)
     return replace(settings, selection=grafts.stock_of(settings.selection), kept=kept) if kept else settings
 
 

@@ -100,7 +100,7 @@ GRAFTS = (
             Choice(
                 "adaptive",
                 "decided after each collection: concurrent where CPUs idle, else what measures best; `run` keeps "
-                "hot-path for a program whose profile shows no gain",
+                "hot-path for a program whose profile shows no measured gain",
                 decides=True,
             ),
             Choice(

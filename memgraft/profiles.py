@@ -3,6 +3,9 @@
 Whether compiled code zeroes its objects itself is settled when a JVM starts, so adaptive zeroing cannot go back to the
 stock's own way later. It must know before: from the profile that `compare` and `zero bound` keep of each program.
 
+Joining has its price: compiled code can no longer leave out the clearing of what it fills at once. So a run joins only
+where some strategy was measured to be a gain.
+
 A profile is one small JSON file, found by what is known before a JVM runs: the command, the java it will find, the JVM
 options in the environment, and the CPU. Whoever changes one of them has another program to measure. The collector is
 part of that: it follows from them.
@@ -180,11 +183,28 @@ def record(
     return file
 
 
-def kept(command: Sequence[str], program: Path, environment: Mapping[str, str]) -> Kept | None:
-    """Whether, by the program's profile, adaptive zeroing had better leave the stock alone; None: let it join."""
+def kept(
+    command: Sequence[str], program: Path, environment: Mapping[str, str], *, unmeasured: bool = False
+) -> Kept | None:
+    """Whether, by the program's profile, adaptive zeroing had better leave the stock alone; None: let it join.
+
+    `unmeasured` is whether it joins where the profile settles nothing: a comparison does, which measures just that. A
+    plain run does not: so far more programs lose by it than gain, and the stock is what they were tested with.
+    """
     file, profile = profile_of(command, program, environment)
-    if profile is None or any(m.verdict == "faster" for m in profile.measurements if m.strategy != BOUND):
+    measurements = profile.measurements if profile else []
+    if any(m.verdict == "faster" for m in measurements if m.strategy != BOUND):
         return None
+    if profile and (settled := _settled(profile, file)):
+        return settled
+    if unmeasured:
+        return None
+    reason = "no strategy was measured to be a gain" if measurements else "nothing was measured of this program yet"
+    return Kept(f"{reason}; `memgraft compare --zeroing adaptive` measures it", measurements, file)
+
+
+def _settled(profile: Profile, file: Path) -> Kept | None:
+    """Where the profile shows that there is nothing to gain."""
     bound, adaptive = profile.of(BOUND), profile.of(ADAPTIVE)
     if bound is not None and bound.ratio.low > 1 - WORTH:
         gain = max(0.0, 1 - bound.ratio.low)

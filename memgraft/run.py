@@ -97,7 +97,7 @@ def run(
 ) -> Finished:
     """Runs the command with the grafts; its input, output and errors are left alone unless `stdout` is given.
 
-    With `profile` a strategy that decides for itself leaves the stock alone where the program's profile says so.
+    With `profile` a strategy that decides for itself leaves the stock alone unless the program's profile shows a gain.
     """
     program = launch.find_program(command)
     decides = any(choice.decides for choice in choices(asked).values())
@@ -205,9 +205,10 @@ def show(finished: Finished, screen: Screen) -> None:
     elif done:
         screen.print(_table(done))
     if finished.kept:
+        measured = ", ".join(map(str, finished.kept.measurements))
         screen.print(
-            f"memgraft: adaptive kept the stock's own hot path: {finished.kept.reason}; measured: "
-            f"{', '.join(map(str, finished.kept.measurements))}; --no-profile joins all the same",
+            f"memgraft: adaptive kept the stock's own hot path: {finished.kept.reason}"
+            f"{'; measured: ' if measured else ''}{measured}; --no-profile joins all the same",
             soft_wrap=True,
         )
     elif not joining(finished.selection):

@@ -83,7 +83,7 @@ def bound(outcome: Outcome) -> str:
 def break_even(outcome: Outcome) -> str:
     """Whether zeroing on the program's own CPUs can pay at all, as one sentence."""
     found = outcome.break_even
-    if found is None or found.needed is None:
+    if found is None or isinf(found.needed.median):
         return ""
     needed, measured = found.needed, found.measured
     high = "infinite" if isinf(needed.high) else three_digits(needed.high)

@@ -32,13 +32,13 @@ class Kept:
         self.program.touch()
         self.environment = {"XDG_CACHE_HOME": str(folder), "PATH": ""}
 
-    def __call__(self, *measurements: dict[str, Any]) -> profiles.Kept | None:
+    def __call__(self, *measurements: dict[str, Any], unmeasured: bool = False) -> profiles.Kept | None:
         key = profiles.fingerprint(COMMAND, self.program, self.environment)
         file = profiles.file_of(key, self.environment)
         file.parent.mkdir(parents=True, exist_ok=True)
         whole = {"schema": 1, "kind": "profile", "fingerprint": key, "measurements": measurements}
         file.write_text(json.dumps(whole))
-        return profiles.kept(COMMAND, self.program, self.environment)
+        return profiles.kept(COMMAND, self.program, self.environment, unmeasured=unmeasured)
 
 
 @pytest.fixture
@@ -50,18 +50,34 @@ class TestDecision:
     @pytest.mark.parametrize(
         "measured",
         [
-            [],
-            [measurement("bulk", "slower", 1.01, 1.04)],
-            [measurement("bulk"), measurement("windows")],
             [measurement("adaptive", "faster", 0.9, 0.95)],
             # What one strategy gains adaptive may find.
             [measurement("adaptive"), measurement("windows", "faster", 0.9, 0.95)],
-            [measurement("pause", "faster", 0.9, 0.95)],
-            [measurement("pause", low=0.98, high=1.01)],
         ],
     )
-    def test_adaptive_joins(self, kept: Kept, measured: list[dict[str, Any]]) -> None:
+    def test_adaptive_joins_where_something_was_a_gain(self, kept: Kept, measured: list[dict[str, Any]]) -> None:
         assert kept(*measured) is None
+        assert kept(*measured, unmeasured=True) is None
+
+    @pytest.mark.parametrize(
+        ("measured", "reason"),
+        [
+            ([], "nothing was measured of this program yet"),
+            ([measurement("bulk", "slower", 1.01, 1.04)], "no strategy was measured to be a gain"),
+            ([measurement("bulk"), measurement("windows")], "no strategy was measured to be a gain"),
+            # What zeroing that costs nothing would gain is not what a strategy does.
+            ([measurement("pause", "faster", 0.9, 0.95)], "no strategy was measured to be a gain"),
+            ([measurement("pause", low=0.98, high=1.01)], "no strategy was measured to be a gain"),
+        ],
+    )
+    def test_where_nothing_is_settled_only_a_comparison_joins(
+        self, kept: Kept, measured: list[dict[str, Any]], reason: str
+    ) -> None:
+        assert kept(*measured, unmeasured=True) is None
+        found = kept(*measured)
+        assert found is not None
+        assert reason in found.reason
+        assert "`memgraft compare --zeroing adaptive` measures it" in found.reason
 
     @pytest.mark.parametrize(
         ("measured", "reason"),
@@ -74,10 +90,11 @@ class TestDecision:
         ],
     )
     def test_the_stock_is_kept(self, kept: Kept, measured: list[dict[str, Any]], reason: str) -> None:
-        found = kept(*measured)
-        assert found is not None
-        assert reason in found.reason
-        assert found.as_json()["kept"] == "hot-path"
+        for unmeasured in (False, True):
+            found = kept(*measured, unmeasured=unmeasured)
+            assert found is not None
+            assert reason in found.reason
+            assert found.as_json()["kept"] == "hot-path"
 
 
 class TestFingerprint:
@@ -108,7 +125,12 @@ class TestCommands:
         return memgraft("run", "--zeroing", "adaptive", *options, "--json", "--", *program("iterations=4"))
 
     def test_no_gain_is_kept_in_mind(self, memgraft: Memgraft) -> None:
-        assert self.run(memgraft).json()["profile"] is None
+        first = self.run(memgraft).json()
+        assert first["joined"] is None
+        assert "nothing was measured of this program yet" in first["profile"]["reason"]
+        told = memgraft("run", "--zeroing", "adaptive", "--", *program("iterations=4"))
+        assert "nothing was measured of this program yet; `memgraft compare" in told.err
+        assert "measured:" not in told.err
         compared = memgraft("compare", "--zeroing", "adaptive", "--launches", "6", "--", *program("iterations=4"))
         assert compared.code == 0, compared.err
         done = self.run(memgraft)
@@ -132,7 +154,15 @@ class TestCommands:
         assert joined["joined"] is not None
         assert joined["profile"] is None
         other = memgraft("run", "--zeroing", "adaptive", "--json", "--", *program("iterations=5"))
-        assert other.json()["joined"] is not None
+        assert "nothing was measured" in other.json()["profile"]["reason"]
+
+    def test_a_gain_is_kept_in_mind(self, memgraft: Memgraft) -> None:
+        gains = program("iterations=4", "factor=0.9")
+        compared = memgraft("compare", "--zeroing", "adaptive", "--launches", "6", "--json", "--", *gains).json()
+        assert compared["verdict"] == "faster"
+        done = memgraft("run", "--zeroing", "adaptive", "--json", "--", *gains).json()
+        assert done["joined"] is not None
+        assert done["profile"] is None
 
     def test_the_bound(self, memgraft: Memgraft) -> None:
         bound = memgraft("zero", "bound", "--launches", "6", "--json", "--", *program("iterations=4", "factor=0.9"))
@@ -169,8 +199,8 @@ class TestCommands:
         file.write_text("{ half")
         done = self.run(memgraft)
         assert done.code == 0
-        assert done.json()["joined"] is not None
-        [line] = [line for line in done.err.splitlines() if "profile" in line]
+        assert "nothing was measured" in done.json()["profile"]["reason"]
+        [line] = [line for line in done.err.splitlines() if "the profile" in line]
         assert line.startswith(f"memgraft: warning: the profile {file} cannot be read")
 
     def test_a_cache_that_cannot_be_written_is_no_failure(self, memgraft: Memgraft) -> None:
