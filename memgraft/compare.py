@@ -132,7 +132,8 @@ def default_output(now: datetime, what: str = "compare") -> Path:
 def keep(comparison: "Comparison", result: Mapping[str, Any]) -> None:
     """Puts what a comparison with the stock found into the program's profile."""
     settings = comparison.settings
-    if settings.stock and not settings.calibration and settings.pairing is not Pairing.EPOCHS:
+    alone = list(settings.selection) == ["zeroing"]
+    if alone and settings.stock and not settings.calibration and settings.pairing is not Pairing.EPOCHS:
         profiles.record(settings.command, comparison.program, os.environ, result)
 
 

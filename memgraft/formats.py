@@ -131,10 +131,58 @@ class Zeroing(Format):
         return self.bytes / self.seconds / GIGA if self.seconds > 0 else None
 
 
+class Latency(Format):
+    """How long requests for a TLAB took, in nanoseconds, in classes an eighth of a power of two wide."""
+
+    requests: NonNegativeInt
+    median_nanoseconds: NonNegativeFloat
+    p99_nanoseconds: NonNegativeFloat
+    highest_nanoseconds: NonNegativeFloat
+
+
+class BufferLevel(Format):
+    """What happened on one level of the buffers."""
+
+    kind: str
+    bytes: NonNegativeInt
+    """Of each buffer."""
+    buffers: NonNegativeInt
+    take: Literal["atomic", "restartable"]
+    taken: NonNegativeInt
+    """Times that memory was taken from a buffer, by threads or by lower levels."""
+    taken_bytes: NonNegativeInt
+    refills: NonNegativeInt
+    foreign: NonNegativeInt
+    """Of those taken, from the buffer of another CPU than the one at completion."""
+    foreign_percent: NonNegativeFloat
+    contended: NonNegativeInt
+    moved: NonNegativeInt
+    waste_at_refills_bytes: NonNegativeInt
+    waste_at_collections_bytes: NonNegativeInt
+    latency: Latency
+
+
+class FromHeap(Format):
+    """TLABs that no buffer could serve."""
+
+    tlabs: NonNegativeInt
+    latency: Latency
+
+
+class Buffers(Format):
+    """What the buffers graft did in one JVM."""
+
+    levels: list[BufferLevel] = []
+    heap: FromHeap | None = None
+    refill_latency: Latency | None = None
+    collections: NonNegativeInt | None = None
+
+
 class Grafts(Format):
     """What each graft did in one JVM; one that did not join is absent."""
 
     zeroing: Zeroing | None = None
+    buffers: Buffers | None = None
 
 
 class Refusal(Format):

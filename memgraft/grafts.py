@@ -4,9 +4,10 @@ The options of `run` and `compare`, their help and completion, the JVM options, 
 `doctor` all follow from the table GRAFTS.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from memgraft import buffers
 from memgraft.errors import WrongUsageError
 
 
@@ -24,6 +25,10 @@ class Choice:
     """Whether it can be switched on and off while the JVM runs, and so be a side of `--pairing epochs`."""
     decides: bool = False
     """Whether it chooses among the others by itself after each collection, and so cannot be a side of epochs."""
+    agent: str | None = None
+    """What the agent calls it, where that is another name."""
+    jvm_options: tuple[str, ...] = ()
+    """What this choice needs besides what its graft needs."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,9 @@ class Graft:
     jvm_options: tuple[str, ...]
     """What HotSpot must be started with for the joint to be there."""
     parameters: tuple[Parameter, ...] = ()
+    metavar: str = ""
+    reads: Callable[[str], Choice] | None = None
+    """Makes the choice of what was typed, where that is no name out of a list; `choices` are then examples."""
 
     @property
     def option(self) -> str:
@@ -75,7 +83,25 @@ class Graft:
         return next(choice for choice in self.choices if not choice.joins)
 
     def choice(self, name: str) -> Choice:
+        """The choice of that name; WrongUsageError where there is none and it was typed freely."""
+        if self.reads is not None:
+            return self.reads(name)
         return next(choice for choice in self.choices if choice.name == name)
+
+
+GROWING = f"{buffers.THREAD}={buffers.GROWING}"
+
+
+def _buffers(text: str) -> Choice:
+    read = buffers.parse(text)
+    return Choice(
+        read.text,
+        "",
+        joins=read.text != GROWING,
+        switches=False,
+        agent=read.agent_option or "none",
+        jvm_options=tuple(read.jvm_options),
+    )
 
 
 GRAFTS = (
@@ -122,6 +148,19 @@ GRAFTS = (
             ),
         ),
     ),
+    Graft(
+        name="buffers",
+        help="From where threads' allocation buffers (TLABs) are refilled: sizes of the buffers between them and the "
+        "heap, for example thread=64k,core=1m,processor=16m. Kinds: thread, cpu (a hardware thread), core, processor "
+        "(a package), node; thread=growing, the default, leaves TLABs to HotSpot.",
+        choices=(
+            Choice(GROWING, "the stock's own: growing TLABs from the heap", joins=False, switches=False),
+            Choice("thread=64k,core=1m,processor=16m", "", switches=False),
+        ),
+        jvm_options=(),
+        metavar="KIND=SIZE,...",
+        reads=_buffers,
+    ),
 )
 
 AGAINST = "against"
@@ -136,7 +175,7 @@ A graft that was not named is absent.
 
 def usage() -> str:
     """The options as they are typed, for messages: `--zeroing hot-path|bulk|...`."""
-    return ", ".join(f"{g.option} {'|'.join(c.name for c in g.offered)}" for g in GRAFTS)
+    return ", ".join(f"{g.option} {g.metavar or '|'.join(c.name for c in g.offered)}" for g in GRAFTS)
 
 
 def choices(selection: Selection) -> dict[str, Choice]:
@@ -173,7 +212,14 @@ def against(selection: Selection, name: str) -> dict[str, str]:
     for graft in GRAFTS:
         if graft.name in selection and name in {choice.name for choice in graft.offered}:
             return {**selection, graft.name: name}
-    possible = [choice.name for graft in GRAFTS if graft.name in selection for choice in graft.offered]
+        if graft.name in selection and graft.reads is not None and "=" in name:
+            return {**selection, graft.name: graft.reads(name).name}
+    possible = [
+        name
+        for graft in GRAFTS
+        if graft.name in selection
+        for name in ([graft.metavar] if graft.reads else [choice.name for choice in graft.offered])
+    ]
     raise WrongUsageError(f"--against {name}: expected one of {', '.join(possible)}")
 
 
@@ -192,13 +238,15 @@ def joining(selection: Selection) -> dict[str, str]:
 
 def jvm_options(selection: Selection) -> list[str]:
     """What the JVM must be started with for this selection, apart from the agent."""
-    joined = joining(selection)
-    return list(dict.fromkeys(option for g in GRAFTS if g.name in joined for option in g.jvm_options))
+    joined = [g for g in GRAFTS if g.name in joining(selection)]
+    options = [option for g in joined for option in (*g.jvm_options, *g.choice(selection[g.name]).jvm_options)]
+    return list(dict.fromkeys(options))
 
 
 def agent_options(selection: Selection) -> list[str]:
     """`KEY=VALUE` for each graft that joins, and for its parameters (docs/formats.md, format 1)."""
-    return [f"{name}={value}" for name, value in joining(selection).items()]
+    agents = {g.name: g.choice(selection[g.name]).agent for g in GRAFTS if g.name in selection}
+    return [f"{name}={agents.get(name) or value}" for name, value in joining(selection).items()]
 
 
 def describe(selection: Selection) -> str:

@@ -19,13 +19,19 @@ def graft_options(function: Callable[..., None]) -> Callable[..., None]:
     def command(**arguments: Any) -> None:
         chosen = {graft.name: arguments.pop(graft.name) for graft in grafts.GRAFTS}
         values = {p.name: arguments.pop(p.name) for graft in grafts.GRAFTS for p in graft.parameters}
-        selection = {name: choice.value for name, choice in chosen.items() if choice is not None}
+        # Freely typed values in their plainest form, so that the same design has the same name everywhere.
+        selection = {g.name: g.choice(str(chosen[g.name])).name for g in grafts.GRAFTS if chosen[g.name] is not None}
         if not selection:
             raise WrongUsageError(f"no graft given: expected at least one of {grafts.usage()}")
         given = {name: value for name, value in values.items() if value is not None}
         function(selection=grafts.with_parameters(selection, given, arguments.get(grafts.AGAINST)), **arguments)
 
     def option(graft: grafts.Graft) -> inspect.Parameter:
+        if graft.reads is not None:
+            annotation = Annotated[str | None, typer.Option(graft.option, metavar=graft.metavar, help=graft.help)]
+            return inspect.Parameter(
+                graft.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation
+            )
         choices = StrEnum(graft.name, {choice.name: choice.name for choice in graft.offered})  # type: ignore[misc]
         explained = "; ".join(f"{choice.name}: {choice.help}" for choice in graft.offered)
         annotation = Annotated[choices | None, typer.Option(graft.option, help=f"{graft.help} {explained}.")]

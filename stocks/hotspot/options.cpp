@@ -82,6 +82,9 @@ std::vector<allocation::Level> parse_levels(std::string_view value, std::string_
       "buffers=KIND:BYTES+KIND:BYTES with kinds of cpu, core, processor and node in this order, each once, and sizes "
       "that are multiples of 8 and of the one before, below 32 GiB";
   std::vector<allocation::Level> levels;
+  if (value == "none") {
+    return levels;  // nothing but the counts: TLABs come from the heap
+  }
   for (std::size_t start = 0; start <= value.size();) {
     const std::string_view part = value.substr(start, value.find('+', start) - start);
     start += part.size() + 1;

@@ -1,0 +1,92 @@
+"""`--buffers thread=64k,core=1m,processor=16m`: the text, read; what HotSpot and the agent are told.
+
+Kirsch, Payer, Röck, "Hierarchical PLABs, CLABs, TLABs in Hotspot", University of Salzburg, 2012, for three levels.
+"""
+
+import re
+from dataclasses import dataclass
+
+from memgraft.errors import WrongUsageError
+
+KINDS = ("thread", "cpu", "core", "processor", "node")
+"""From the nearest to a thread to the farthest; a `processor` is a package."""
+THREAD = KINDS[0]
+GROWING = "growing"
+UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
+LEAST_TLAB, MOST_BYTES = 2 * 2**10, 16 * 2**30
+"""HotSpot's MinTLABSize, and what is far beyond any nursery."""
+EXPECTED = (
+    f"expected KIND=SIZE,... with kinds of {', '.join(KINDS)} in this order, and sizes like 64k or 1m; "
+    f"thread={GROWING} leaves the threads' buffers to HotSpot"
+)
+
+
+@dataclass(frozen=True)
+class Buffers:
+    """Sizes in bytes, the lowest level first."""
+
+    thread: int | None
+    """None: HotSpot's own, growing TLABs."""
+    levels: tuple[tuple[str, int], ...]
+
+    @property
+    def text(self) -> str:
+        """As it is typed, in its plainest form."""
+        thread = GROWING if self.thread is None else shown(self.thread)
+        return ",".join([f"{THREAD}={thread}", *(f"{kind}={shown(size)}" for kind, size in self.levels)])
+
+    @property
+    def jvm_options(self) -> list[str]:
+        if self.thread is None:
+            return []
+        # Fixed: neither adapted to the thread, nor to the number of threads.
+        return [f"-XX:TLABSize={self.thread}", "-XX:-ResizeTLAB"]
+
+    @property
+    def agent_option(self) -> str | None:
+        """None where no level is left for the agent."""
+        return "+".join(f"{kind}:{size}" for kind, size in self.levels) or None
+
+
+def parse(text: str) -> Buffers:
+    """The buffers, or WrongUsageError for what cannot be."""
+    sizes: dict[str, int | None] = {}
+    for part in text.split(","):
+        kind, equals, size = part.strip().partition("=")
+        if kind not in KINDS or not equals:
+            raise WrongUsageError(f"--buffers {text}: '{part}' names no level; {EXPECTED}")
+        if kind in sizes:
+            raise WrongUsageError(f"--buffers {text}: {kind} is there twice; {EXPECTED}")
+        if sizes and KINDS.index(kind) < KINDS.index(list(sizes)[-1]):
+            raise WrongUsageError(f"--buffers {text}: {kind} comes after {list(sizes)[-1]}; {EXPECTED}")
+        sizes[kind] = None if (kind, size) == (THREAD, GROWING) else _bytes(text, part, size)
+    thread = sizes.pop(THREAD, None)
+    if thread is not None and thread < LEAST_TLAB:
+        raise WrongUsageError(f"--buffers {text}: thread={shown(thread)} is below HotSpot's least TLAB; expected 2k or more")
+    levels = tuple((kind, size) for kind, size in sizes.items() if size is not None)
+    lower = [(THREAD, thread)] if thread is not None else []
+    for (below, small), (kind, size) in zip([*lower, *levels], [*lower, *levels][1:], strict=False):
+        if size % small or size == small:
+            raise WrongUsageError(
+                f"--buffers {text}: {kind}={shown(size)} is no multiple of {below}={shown(small)}; expected one, so "
+                "that nothing is left over"
+            )
+    return Buffers(thread, levels)
+
+
+def _bytes(text: str, part: str, size: str) -> int:
+    found = re.fullmatch(r"(\d{1,12})([kmg]?)", size, re.IGNORECASE)
+    count = int(found[1]) * UNITS[found[2].lower()] if found else 0
+    if not found or count % 8 or not 0 < count <= MOST_BYTES:
+        raise WrongUsageError(
+            f"--buffers {text}: '{part}' has no size; expected bytes, a multiple of 8 up to 16g, with k, m or g"
+        )
+    return count
+
+
+def shown(size: int) -> str:
+    """`64k`, `1m`, `1000`: exact."""
+    for unit in ("g", "m", "k"):
+        if size % UNITS[unit] == 0:
+            return f"{size // UNITS[unit]}{unit}"
+    return str(size)
