@@ -77,10 +77,7 @@ class Hierarchy {
 
  private:
   struct Machine;
-  // Own cache lines: two because of the adjacent-line prefetcher (Intel Optimization Reference Manual, section
-  // 2.5.5.4).
-  static constexpr std::size_t kDestructiveBytes = 128;
-  struct alignas(kDestructiveBytes) OwnLine;
+  struct OwnLine;
   struct Stage {
     std::unique_ptr<OwnLine[]> buffers;  // NOLINT(modernize-avoid-c-arrays): of a size known at run time only
     bool restartable = false;
