@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "graft_buffers.h"
 #include "graft_zeroing.h"
 #include "stock.h"
 
@@ -36,7 +37,8 @@ class FakeLibrary {
   [[nodiscard]] bool& flag(const char* name) const { return *static_cast<bool*>(dlsym(handle_, name)); }
 
   [[nodiscard]] Stock stock(int feature = 17) const {
-    static constexpr std::array<const Needs*, 3> kNeeds{&kZeroingNeeds, &kWindowNeeds, &kAheadNeeds};
+    static constexpr std::array<const Needs*, 4> kNeeds{&kZeroingNeeds, &kWindowNeeds, &kAheadNeeds,
+                                                           &kBufferNeeds};
     return Stock({.version = "17.0.0+1", .feature = feature, .vendor = "Nobody", .name = "Fake VM"},
                  dlsym(handle_, "fake_start"), kNeeds);
   }

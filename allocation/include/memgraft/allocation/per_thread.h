@@ -29,8 +29,8 @@ class PerThread {
 
   // The calling thread's. Allocates at its first call.
   T& mine() {
-    if (known.owner != this) {
-      known = {.owner = this, .node = find_or_make()};
+    if (known.owner != id_) {
+      known = {.owner = id_, .node = find_or_make()};
       (void)pthread_setspecific(thread_end, known.node);
     }
     return known.node->value;
@@ -50,8 +50,10 @@ class PerThread {
     Node* next = nullptr;
     std::atomic<bool> free{false};
   };
+  // Not the address, at which another may be made later.
+  using Id = std::uint64_t;
   struct Known {
-    const PerThread* owner = nullptr;
+    Id owner = 0;
     Node* node = nullptr;
   };
 
@@ -81,7 +83,9 @@ class PerThread {
   // initial-exec: found by one load, without the allocation that other models may do at a thread's first access.
   [[gnu::tls_model("initial-exec")]] static inline constinit thread_local Known known{};
   static inline pthread_key_t thread_end{};
+  static inline std::atomic<Id> last_id{0};
 
+  Id id_ = last_id.fetch_add(1, std::memory_order_relaxed) + 1;  // relaxed: need only differ
   std::atomic<Node*> nodes_{nullptr};
 };
 

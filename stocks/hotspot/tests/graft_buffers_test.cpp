@@ -1,0 +1,199 @@
+// Buffers between a fake heap and its TLABs, with and without zeroing on top: no memory is handed out twice, and
+// the heap can always be walked.
+#include "graft_buffers.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "fake_library.h"
+#include "graft_zeroing.h"
+
+namespace memgraft::hotspot {
+namespace {
+
+using allocation::Kind;
+using Start = void();
+using Object = std::uint64_t*(std::size_t words, std::size_t tlab_words);
+using Walk = bool(std::size_t* dummy_words);
+
+constexpr std::size_t kTlabWords = 1'024;
+
+struct Ways {
+  std::string name;
+  std::vector<allocation::Level> levels;
+  BufferOptions::Take take = BufferOptions::Take::atomic;
+  std::optional<ZeroingStrategy> zeroing;
+
+  [[nodiscard]] bool follow_collections() const { return zeroing == ZeroingStrategy::concurrent; }
+};
+
+class BuffersGraft : public testing::TestWithParam<Ways> {
+ protected:
+  BuffersGraft() {
+    library_.function<Start>("fake_start")();
+    library_.flag("ZeroTLAB") = GetParam().zeroing.has_value();
+    if (GetParam().follow_collections()) {
+      library_.function<Start>("fake_fresh")();  // which strategies that follow collections rely on
+    }
+    const Joints joints = find_buffer_joints(stock_, Collector::parallel);
+    if (GetParam().zeroing) {
+      install_zeroing({.strategy = *GetParam().zeroing, .against = {}, .table = {}}, stock_, Collector::parallel,
+                      patch_);
+    }
+    install_buffers({.levels = GetParam().levels, .take = GetParam().take}, stock_, Collector::parallel, joints,
+                    GetParam().zeroing.has_value(), [](const Refusal& refusal) { FAIL() << refusal.what(); }, patch_);
+  }
+  ~BuffersGraft() override { (void)walk(); }
+  BuffersGraft(const BuffersGraft&) = delete;
+  BuffersGraft& operator=(const BuffersGraft&) = delete;
+  BuffersGraft(BuffersGraft&&) = delete;
+  BuffersGraft& operator=(BuffersGraft&&) = delete;
+
+  // Allocates, checks that the fields are zero where somebody zeroes, and scribbles over them. False where the
+  // heap is full.
+  [[nodiscard]] bool allocate(std::size_t words) {
+    std::uint64_t* const object = object_(words, kTlabWords);
+    if (object == nullptr) {
+      return false;
+    }
+    const std::span fields(object + 1, words - 1);
+    if (GetParam().zeroing) {
+      EXPECT_TRUE(std::ranges::all_of(fields, [](std::uint64_t field) { return field == 0; }));
+    }
+    const std::uint64_t mark = reinterpret_cast<std::uintptr_t>(object);
+    std::ranges::fill(fields, mark);
+    const std::scoped_lock lock(allocated_mutex_);
+    allocated_.push_back(fields);
+    return true;
+  }
+
+  void expect_intact() {
+    for (const std::span<std::uint64_t> fields : allocated_) {
+      const std::uint64_t mark = reinterpret_cast<std::uintptr_t>(fields.data() - 1);
+      EXPECT_TRUE(std::ranges::all_of(fields, [mark](std::uint64_t field) { return field == mark; }));
+    }
+    allocated_.clear();
+  }
+
+  std::size_t walk() const {
+    std::size_t dummy_words = 0;
+    EXPECT_TRUE(walk_(&dummy_words));
+    return dummy_words;
+  }
+
+  void collect() {
+    if (GetParam().follow_collections()) {
+      zeroing_collection_starts();
+    }
+    expect_intact();
+    (void)walk();
+    library_.function<Start>("fake_empty")();
+    if (GetParam().follow_collections()) {
+      zeroing_collection_ended();
+    }
+  }
+
+  FakeLibrary library_{"fake_jvm.so"};
+  Stock stock_ = library_.stock();
+  Patch patch_;
+  Object* object_ = library_.function<Object>("fake_object");
+  Walk* walk_ = library_.function<Walk>("fake_walk");
+  std::mutex allocated_mutex_;
+  std::vector<std::span<std::uint64_t>> allocated_;
+};
+
+TEST_P(BuffersGraft, CanAlwaysBeWalked) {
+  for (int collection = 0; collection < 4; ++collection) {
+    for (std::size_t i = 0; allocate(2 + (i * 7 % 40)); ++i) {
+      if (i % 3'000 == 0) {
+        (void)walk();
+      }
+    }
+    collect();
+  }
+  const BufferCounts counts = buffer_counts();
+  EXPECT_GE(counts.collections, 4U);
+  if (!GetParam().levels.empty()) {
+    EXPECT_GT(counts.levels.front().counts.taken, 100U);
+    EXPECT_GT(counts.levels.front().counts.refills, 10U);
+    EXPECT_GT(counts.levels.front().latencies.requests, 0U);
+    EXPECT_GT(counts.levels.front().latencies.median, 0);
+  } else {
+    EXPECT_GT(counts.heap_tlabs, 100U);
+  }
+}
+
+TEST_P(BuffersGraft, ServesLargeObjects) {
+  for (std::size_t round = 0; round < 3; ++round) {
+    for (std::size_t words = 3; allocate(words); words = words > 64 * kTlabWords ? 3 : words + (words / 3)) {
+    }
+    collect();
+  }
+}
+
+TEST_P(BuffersGraft, ServesManyThreads) {
+  constexpr int kThreads = 6;
+  for (int collection = 0; collection < 3; ++collection) {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back([this, i] {
+        for (std::size_t n = 0; n < 20'000 && allocate(2 + ((n + static_cast<std::size_t>(i)) * 5 % 60)); ++n) {
+        }
+      });
+    }
+    for (std::thread& thread : threads) {
+      thread.join();
+    }
+    collect();
+  }
+}
+
+// JDK 25 and G1 may walk the heap within the allocation that a refill waits for.
+TEST_P(BuffersGraft, CanBeWalkedWithinARefill) {
+  static Walk* walk = nullptr;
+  static int walks = 0;
+  walk = walk_;
+  using Callback = void (*)();
+  auto& in_allocation = *library_.function<Callback>("fake_in_allocation");
+  in_allocation = [] {
+    std::size_t dummy_words = 0;
+    EXPECT_TRUE(walk(&dummy_words));
+    ++walks;
+  };
+  walks = 0;
+  for (std::size_t i = 0; i < 50'000 && allocate(2 + (i * 7 % 40)); ++i) {
+  }
+  in_allocation = nullptr;
+  EXPECT_GT(walks, 5);
+  collect();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Designs, BuffersGraft,
+    testing::Values(Ways{.name = "none", .levels = {}, .zeroing = {}},
+                    Ways{.name = "one_level", .levels = {{Kind::cpu, 8'192}}, .zeroing = {}},
+                    Ways{.name = "restartable",
+                         .levels = {{Kind::cpu, 8'192}},
+                         .take = BufferOptions::Take::automatic,
+                         .zeroing = {}},
+                    Ways{.name = "two_levels", .levels = {{Kind::cpu, 8'192}, {Kind::node, 32'768}}, .zeroing = {}},
+                    Ways{.name = "small", .levels = {{Kind::node, 1'040}}, .zeroing = {}},
+                    Ways{.name = "bulk",
+                         .levels = {{Kind::cpu, 8'192}, {Kind::node, 32'768}},
+                         .zeroing = ZeroingStrategy::bulk},
+                    Ways{.name = "windows", .levels = {{Kind::cpu, 8'192}}, .zeroing = ZeroingStrategy::windows},
+                    Ways{.name = "concurrent",
+                         .levels = {{Kind::cpu, 8'192}, {Kind::node, 32'768}},
+                         .zeroing = ZeroingStrategy::concurrent}),
+    [](const auto& tested) { return tested.param.name; });
+
+}  // namespace
+}  // namespace memgraft::hotspot
