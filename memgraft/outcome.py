@@ -5,8 +5,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from memgraft import __version__, epochs, iterations, statistics
+from memgraft import __version__, buffer_figures, epochs, iterations, statistics
 from memgraft.break_even import BreakEven, break_even
+from memgraft.buffer_figures import Row
 from memgraft.compare import Comparison, Settings
 from memgraft.design import MIN_PAIRS, SWITCHED, Pairing, Side
 from memgraft.epochs import Switched
@@ -113,6 +114,8 @@ class Outcome:
     """What the graft did."""
     baseline_zeroing: ZeroingFigures | None
     """The same of the baseline, where that is a graft too."""
+    buffers: dict[Side, list[Row]]
+    """What the buffers graft did on each side, in words."""
     switched: Switched | None
     """Only with `--pairing epochs`."""
     break_even: BreakEven | None
@@ -214,6 +217,7 @@ def analyse(comparison: Comparison, machine: dict[str, Any], started: str, jvm: 
         headline=headline,
         zeroing=zeroing_figures(sides[Side.GRAFTED]),
         baseline_zeroing=zeroing_figures(sides[Side.BASELINE]),
+        buffers={side: buffer_figures.rows(of_side) for side, of_side in sides.items()},
         switched=switched,
         break_even=_break_even(settings, headline, counted) if settings.bound else None,
         noise=_noise(counted, headline, settings.warmup_iterations),

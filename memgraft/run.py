@@ -11,7 +11,7 @@ from typing import Any
 
 import psutil
 
-from memgraft import __version__, launch, native, profiles
+from memgraft import __version__, buffer_figures, launch, native, profiles
 from memgraft.errors import (
     CannotTakeError,
     InterruptedRunError,
@@ -229,9 +229,19 @@ def _in_words(jvm: JvmSummary) -> str:
 
 def _details(jvm: JvmSummary) -> Iterator[str]:
     """What a strategy has to say beyond the common figures, a line each."""
-    zeroing = jvm.grafts.zeroing
-    if zeroing is None:
-        return
+    if jvm.grafts.buffers is not None:
+        yield from buffer_figures.lines(jvm.grafts.buffers)
+    if jvm.grafts.zeroing is not None:
+        yield from _zeroing_details(jvm.grafts.zeroing)
+    available = [f"{_counted(c)} {c.name.replace('_', ' ')}" for c in jvm.counters if c.available]
+    if available:
+        yield f"hardware counters: {', '.join(available)}"
+    for reason in dict.fromkeys(c.reason for c in jvm.counters if not c.available):
+        names = ", ".join(c.name.replace("_", " ") for c in jvm.counters if not c.available and c.reason == reason)
+        yield f"no hardware counters of {names}: {reason}"
+
+
+def _zeroing_details(zeroing: Zeroing) -> Iterator[str]:
     if zeroing.windows:
         waste = bytes_of(zeroing.window_waste_bytes or 0)
         yield f"{count_of(zeroing.windows, 'window')}, {waste} at their ends not used"
@@ -246,12 +256,6 @@ def _details(jvm: JvmSummary) -> Iterator[str]:
         )
     if zeroing.decisions:
         yield f"adaptive chose {decisions(zeroing.decisions)}"
-    available = [f"{_counted(c)} {c.name.replace('_', ' ')}" for c in jvm.counters if c.available]
-    if available:
-        yield f"hardware counters: {', '.join(available)}"
-    for reason in dict.fromkeys(c.reason for c in jvm.counters if not c.available):
-        names = ", ".join(c.name.replace("_", " ") for c in jvm.counters if not c.available and c.reason == reason)
-        yield f"no hardware counters of {names}: {reason}"
 
 
 def _counted(counter: Counter) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from rich.text import Text
 
+from memgraft.design import Side
 from memgraft.outcome import Outcome
 from memgraft.report import facts
 from memgraft.report.grafted import rows as grafted_rows
@@ -40,8 +41,8 @@ def _tables(outcome: Outcome, screen: Screen) -> None:
         metrics.add_row(row.name, *cells, row.verdict, style="bold" if row.headline else "")
     screen.print(metrics)
     _rows(screen, "The epochs", facts.epoch_rows(outcome))
-    _rows(screen, "What the graft did, per launch", grafted_rows(outcome.zeroing))
-    _rows(screen, f"What {baseline} did, per launch", grafted_rows(outcome.baseline_zeroing))
+    _rows(screen, "What the graft did, per launch", [*grafted_rows(outcome.zeroing), *outcome.buffers[Side.GRAFTED]])
+    _rows(screen, f"What {baseline} did, per launch", [*grafted_rows(outcome.baseline_zeroing), *outcome.buffers[Side.BASELINE]])
     _rows(screen, "How quiet it was", facts.noise_rows(outcome))
 
 

@@ -1,0 +1,94 @@
+"""What the buffers graft did, in words: of one JVM, and over the launches of one side of a comparison."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from memgraft import statistics
+from memgraft.buffers import shown
+from memgraft.formats import GIGA, BufferLevel, Buffers, JvmSummary, Latency
+from memgraft.statistics import Interval
+from memgraft.words import bytes_of, count_of, percent, seconds_of
+
+Row = tuple[str, str]
+
+
+def lines(buffers: Buffers) -> Iterator[str]:
+    """A line for each level, the lowest first, then the heap's."""
+    for level in buffers.levels:
+        yield (
+            f"{level.kind}={shown(level.bytes)} ({count_of(level.buffers, 'buffer')}, {level.take}): "
+            f"{count_of(level.taken, 'request')}, {count_of(level.refills, 'refill')}, "
+            f"{percent(level.foreign_percent / 100)} foreign, {level.contended:,} contended; "
+            f"{bytes_of(level.waste_at_refills_bytes)} lost at refills, {bytes_of(level.waste_at_collections_bytes)} at "
+            f"{count_of(buffers.collections or 0, 'collection')}{_time(level.latency)}"
+        )
+    if buffers.heap is not None:
+        yield f"the heap itself: {count_of(buffers.heap.tlabs, 'TLAB')}{_time(buffers.heap.latency)}"
+
+
+def _time(latency: Latency) -> str:
+    if latency.requests == 0:
+        return ""
+    return f"; median {seconds_of(latency.median_nanoseconds / GIGA)}, 99 % below {seconds_of(latency.p99_nanoseconds / GIGA)}"
+
+
+def rows(launches: Sequence[Sequence[JvmSummary]]) -> list[Row]:
+    """Per launch, as median and range or 95 % interval; empty where the graft did not join."""
+    per_launch = [
+        [found for jvm in jvms if jvm.state == "ended" and (found := jvm.grafts.buffers) is not None]
+        for jvms in launches
+    ]
+    per_launch = [mine for mine in per_launch if mine]
+    if not per_launch:
+        return []
+    # All launches of a side have the same levels.
+    made = [row for at in range(len(per_launch[0][0].levels)) for row in _level_rows(per_launch, at)]
+    made.append(("TLABs from the heap itself", _cell(_sums(per_launch, lambda b: b.heap.tlabs if b.heap else 0), _whole)))
+    times = [_median_time([b.heap.latency for b in mine if b.heap]) for mine in per_launch]
+    return made + _time_row("from the heap itself", times)
+
+
+def _level_rows(per_launch: Sequence[Sequence[Buffers]], at: int) -> list[Row]:
+    first = per_launch[0][0].levels[at]
+    name = f"{first.kind}={shown(first.bytes)}"
+
+    def sums(figure: Callable[[BufferLevel], int]) -> list[float]:
+        return _sums(per_launch, lambda b: figure(b.levels[at]))
+
+    taken, foreign = sums(lambda level: level.taken), sums(lambda level: level.foreign)
+    shares = [part / whole for part, whole in zip(foreign, taken, strict=True) if whole]
+    made = [
+        (f"{name}: buffers", f"{first.buffers:,}, {first.take}"),
+        (f"{name}: requests", _cell(taken, _whole)),
+        (f"{name}: refills", _cell(sums(lambda level: level.refills), _whole)),
+        (f"{name}: foreign", _cell(shares, percent) if shares else "-"),
+        (f"{name}: contended", _cell(sums(lambda level: level.contended), _whole)),
+        (f"{name}: lost at refills", _cell(sums(lambda level: level.waste_at_refills_bytes), bytes_of)),
+        (f"{name}: lost at collections", _cell(sums(lambda level: level.waste_at_collections_bytes), bytes_of)),
+    ]
+    return made + _time_row(name, [_median_time([b.levels[at].latency for b in mine]) for mine in per_launch])
+
+
+def _time_row(name: str, times: Sequence[float | None]) -> list[Row]:
+    known = [time for time in times if time is not None]
+    return [(f"{name}: median time of a TLAB", _cell(known, seconds_of))] if known else []
+
+
+def _sums(per_launch: Sequence[Sequence[Buffers]], figure: Callable[[Buffers], int]) -> list[float]:
+    return [float(sum(figure(buffers) for buffers in mine)) for mine in per_launch]
+
+
+def _median_time(latencies: Sequence[Latency]) -> float | None:
+    """Of the JVM with the most requests, in seconds: medians cannot be added up."""
+    most = max(latencies, key=lambda latency: latency.requests, default=None)
+    return most.median_nanoseconds / GIGA if most and most.requests else None
+
+
+def _whole(value: float) -> str:
+    return f"{value:,.0f}"
+
+
+def _cell(values: Sequence[float], words: Callable[[float], str]) -> str:
+    found: Interval = statistics.median_or_range(list(values))
+    if found.low == found.high:
+        return words(found.median)
+    return f"{words(found.median)} [{words(found.low)}, {words(found.high)}]"
