@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdlib>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -80,17 +81,41 @@ struct Heap : rl::test_suite<Scenario, threads> {
   Buffer<Model> buffer;
   std::array<rl::var<int>, kChunkWords * kChunks> words;
   rl::atomic<unsigned> chunks_handed_out;
+  // Each thread's own; a filler's is negative.
+  struct Owned {
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;
+    int owner = 0;
+  };
+  static constexpr std::size_t kMostOwned = 8;
+  static constexpr std::size_t kMostOwners = 10;
+  std::array<std::array<Owned, kMostOwned>, kMostOwners> owned{};
 
   Heap() { chunks_handed_out.store(0, rl::mo_relaxed, $); }
 
   void own(const std::byte* start, std::uint64_t count, int owner) {
+    if (count == 0) {
+      return;
+    }
     const auto first = reinterpret_cast<std::uintptr_t>(start) / kWordBytes - 1;
     for (std::uint64_t at = first; at < first + count; ++at) {
       RL_ASSERT(at < words.size());
       words[at]($) = owner;
     }
-    for (std::uint64_t at = first; at < first + count; ++at) {
-      RL_ASSERT(words[at]($) == owner);
+    std::array<Owned, kMostOwned>& mine = owned[static_cast<std::size_t>(std::abs(owner))];
+    const auto unused = std::ranges::find(mine, 0U, &Owned::count);
+    RL_ASSERT(unused != mine.end());
+    *unused = {.first = first, .count = count, .owner = owner};
+  }
+
+  // Whatever a thread was handed is still its own at the end.
+  void after() {
+    for (const auto& of_thread : owned) {
+      for (const Owned& one : of_thread) {
+        for (std::uint64_t at = one.first; at < one.first + one.count; ++at) {
+          RL_ASSERT(words[at]($) == one.owner);
+        }
+      }
     }
   }
 
@@ -115,7 +140,7 @@ struct Heap : rl::test_suite<Scenario, threads> {
         if (!rest) {
           return false;
         }
-        RL_ASSERT(rest->words == 0 || rest->words >= kLeastRestWords);
+        RL_ASSERT(rest->words == 0 || (rest->words >= kLeastRestWords && rest->words <= kChunkWords));
         own(rest->start, rest->words, -owner);
         std::byte* const fresh = chunk();
         if (fresh == nullptr) {
@@ -149,10 +174,10 @@ struct ThreeTakers : Heap<ThreeTakers, 3> {
   }
 };
 
-// One who takes against one who takes what leaves a rest.
+// Two who want what would leave a rest of one word.
 struct Rests : Heap<Rests, 2> {
   void before() { take(9, 1); }
-  void thread(unsigned index) { take(static_cast<int>(index) + 1, index == 0 ? 2 : 1); }
+  void thread(unsigned index) { take(static_cast<int>(index) + 1, 2); }
 };
 
 // The next filling is as full as the one that a thread looked at: it must not take what it saw for still valid.
