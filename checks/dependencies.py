@@ -12,6 +12,7 @@ MAY_INCLUDE = {
     "units": set(),
     "zeroing": {"units"},
     "zeroing/ahead": {"units", "zeroing"},
+    "allocation": {"units"},
     "stocks/linux": {"units"},
     "stocks/hotspot": {"units", "zeroing", "zeroing/ahead", "stocks/linux"},
 }

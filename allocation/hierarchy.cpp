@@ -1,0 +1,155 @@
+#include "memgraft/allocation/hierarchy.h"
+
+#include <optional>
+#include <utility>
+
+namespace memgraft::allocation {
+
+// How a buffer's word is changed.
+struct Hierarchy::Machine {
+  using Word = std::atomic<State>;
+  using Pointer = std::atomic<std::byte*>;
+  using Size = std::atomic<std::uint64_t>;
+
+  std::optional<unsigned> cpu;  // of the buffer, where it is one CPU's alone
+
+  Replaced replace(Word& word, State expected, State desired) const {
+    if (cpu) {
+      return replace_on_cpu(word, expected, desired, *cpu);
+    }
+    // Acquire and release: what was in the memory before, and where the filling lay, is seen by whoever takes
+    // it over.
+    return word.compare_exchange_strong(expected, desired, std::memory_order_acq_rel,
+                                        std::memory_order_relaxed)
+               ? Replaced::yes
+               : Replaced::no;
+  }
+};
+
+// Two lines because of the adjacent-line prefetcher (Intel Optimization Reference Manual, section 2.5.5.4).
+struct alignas(128) Hierarchy::OwnLine {
+  Buffer<Machine> buffer;
+};
+
+Hierarchy::Hierarchy(std::vector<Level> levels, const Topology& topology, Heap heap, bool restartable)
+    : levels_(std::move(levels)), topology_(topology), heap_(heap) {
+  for (std::size_t level = 0; level < levels_.size(); ++level) {
+    Stage& stage = stages_.at(level);
+    stage.buffers = std::make_unique<OwnLine[]>(buffers(level));  // NOLINT(modernize-avoid-c-arrays)
+    stage.restartable = restartable && buffers(level) == topology_.cpus();
+  }
+}
+
+Hierarchy::~Hierarchy() = default;
+
+Hierarchy::Taken Hierarchy::take(std::uint64_t least, std::uint64_t wanted, void* context) {
+  return take_from(0, least, wanted, context);
+}
+
+Hierarchy::Taken Hierarchy::take_from(std::size_t level, std::uint64_t least, std::uint64_t wanted,
+                                      void* context) {
+  for (; level < levels_.size(); ++level) {
+    const std::uint64_t all = levels_[level].words;
+    if (wanted == all || wanted + kLeastRestWords <= all) {
+      if (const Taken taken = search(level, least, wanted, context); taken.start != nullptr) {
+        return taken;
+      }
+    }
+  }
+  return {};
+}
+
+Hierarchy::Taken Hierarchy::search(std::size_t level, std::uint64_t least, std::uint64_t wanted,
+                                   void* context) {
+  using Outcome = Buffer<Machine>::Outcome;
+  Stage& stage = stages_.at(level);
+  const Kind kind = levels_[level].kind;
+  const std::size_t all = topology_.count(kind);
+  ThreadCounts::OfLevel& counts = counts_.mine().levels.at(level);
+  // Buffers of one CPU each are nobody else's to take from: their owners do not expect it.
+  const std::size_t tried = stage.restartable ? 1 : all;
+  unsigned cpu = own_cpu();
+  bool heap_has_more = true;
+  for (std::size_t i = 0; i < tried;) {
+    const std::size_t at = (topology_.index_of(kind, cpu) + i) % all;
+    Buffer<Machine>& buffer = stage.buffers[at].buffer;
+    const Machine machine{.cpu = stage.restartable ? std::optional(cpu) : std::nullopt};
+    const auto done = [&](std::byte* start, std::uint64_t words, bool refilled) {
+      counts.taken.add(1);
+      counts.words.add(words);
+      counts.foreign.add(topology_.index_of(kind, own_cpu()) == at ? 0 : 1);
+      return Taken{.start = start, .words = words, .level = level, .refilled = refilled};
+    };
+    const auto taken = buffer.take(machine, least, wanted);
+    counts.contended.add(taken.retries);
+    switch (taken.outcome) {
+      case Outcome::taken:
+        return done(taken.start, taken.words, false);
+      case Outcome::moved:
+        counts.moved.add(1);
+        cpu = own_cpu();
+        continue;
+      case Outcome::refilling:
+        counts.contended.add(1);
+        break;
+      case Outcome::full:
+        if (!heap_has_more) {
+          break;
+        }
+        const auto rest = buffer.start_refill(machine, taken.seen);
+        if (!rest) {
+          counts.contended.add(1);
+          break;
+        }
+        if (rest->words > 0) {
+          counts.words_lost.add(rest->words);
+          heap_.discard(*rest);
+        }
+        const std::uint64_t words = levels_[level].words;
+        std::byte* fresh = take_from(level + 1, words, words, context).start;
+        if (fresh == nullptr) {
+          fresh = heap_.allocate(context, words);
+        }
+        if (fresh != nullptr) {
+          buffer.finish_refill(fresh, words, wanted);
+          counts.refills.add(1);
+          return done(fresh, wanted, true);
+        }
+        buffer.give_up_refill();
+        heap_has_more = false;
+    }
+    ++i;
+  }
+  return {};
+}
+
+void Hierarchy::close() {
+  for (std::size_t level = 0; level < levels_.size(); ++level) {
+    for (std::size_t at = 0; at < buffers(level); ++at) {
+      const auto rest = stages_.at(level).buffers[at].buffer.close();
+      if (rest && rest->words > 0) {
+        // Relaxed: a statistic.
+        stages_.at(level).words_lost_at_closes.fetch_add(rest->words, std::memory_order_relaxed);
+        heap_.discard(*rest);
+      }
+    }
+  }
+}
+
+LevelCounts Hierarchy::counts(std::size_t level) const {
+  LevelCounts sum;
+  counts_.each([&](const ThreadCounts& one) {
+    const ThreadCounts::OfLevel& of = one.levels.at(level);
+    sum.taken += of.taken.value();
+    sum.refills += of.refills.value();
+    sum.foreign += of.foreign.value();
+    sum.contended += of.contended.value();
+    sum.moved += of.moved.value();
+    sum.words += of.words.value();
+    sum.words_lost_at_refills += of.words_lost.value();
+  });
+  sum.words_lost_at_closes = stages_.at(level).words_lost_at_closes.load(std::memory_order_relaxed);
+  return sum;
+}
+
+}  // namespace memgraft::allocation

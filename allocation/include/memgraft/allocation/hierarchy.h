@@ -1,0 +1,106 @@
+// Buffers of any number of levels between a heap and its threads' buffers: each is refilled from the next
+// higher level, the highest from the heap (Kirsch, Payer, Röck 2012, section II and listing 1, for three
+// levels).
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "memgraft/allocation/buffer.h"
+#include "memgraft/allocation/own_cpu.h"
+#include "memgraft/allocation/per_thread.h"
+#include "memgraft/allocation/topology.h"
+
+namespace memgraft::allocation {
+
+struct Level {
+  Kind kind = Kind::cpu;
+  std::uint64_t words = 0;  // of each of its buffers
+
+  friend bool operator==(const Level&, const Level&) = default;
+};
+
+// The heap that the buffers stand before.
+struct Heap {
+  // Words of fresh memory, or null. It may stop all threads, and close() the hierarchy, before it returns.
+  // `context` is what take() was called with.
+  std::byte* (*allocate)(void* context, std::uint64_t words) = nullptr;
+  // Memory that nobody will be handed: makes it such that the heap can be walked.
+  void (*discard)(Rest rest) = nullptr;
+};
+
+// What happened on one level, since the start.
+struct LevelCounts {
+  std::uint64_t taken = 0;      // times that memory was taken from its buffers, by threads or lower levels
+  std::uint64_t refills = 0;    // of these, times that the taker refilled the buffer first
+  std::uint64_t foreign = 0;    // of these, from the buffer of another CPU than the one at completion
+  std::uint64_t contended = 0;  // attempts lost to another thread: a swap that failed, a refill in progress
+  std::uint64_t moved = 0;      // attempts begun anew because the thread had been moved to another CPU
+  std::uint64_t words = 0;      // taken
+  std::uint64_t words_lost_at_refills = 0;  // discarded because they were too few
+  std::uint64_t words_lost_at_closes = 0;   // discarded by close()
+};
+
+class Hierarchy {
+ public:
+  static constexpr std::size_t kMostLevels = 4;
+
+  struct Taken {
+    std::byte* start = nullptr;  // null: no buffer had as much, and none could be refilled; ask the heap
+    std::uint64_t words = 0;
+    std::size_t level = 0;  // from which
+    bool refilled = false;  // the buffer, first
+  };
+
+  // `levels`, at most kMostLevels, lowest first, each size at least that of the one below and at most
+  // kMostWords. Where `restartable`, buffers of kinds that have one CPU each are taken from without atomic
+  // instructions: can_replace_on_cpu().
+  Hierarchy(std::vector<Level> levels, const Topology& topology, Heap heap, bool restartable);
+  // A thread that took from it must have ended, or never take from another one afterwards.
+  ~Hierarchy();
+  Hierarchy(const Hierarchy&) = delete;
+  Hierarchy& operator=(const Hierarchy&) = delete;
+
+  // `wanted` words or somewhat fewer, at least `least`, zeroed by nobody.
+  Taken take(std::uint64_t least, std::uint64_t wanted, void* context);
+
+  // With every thread stopped, but for those within Heap::allocate: empties all buffers.
+  void close();
+
+  [[nodiscard]] const std::vector<Level>& levels() const { return levels_; }
+  [[nodiscard]] std::size_t buffers(std::size_t level) const {
+    return topology_.count(levels_.at(level).kind);
+  }
+  // Whether a level's buffers are taken from in restartable sequences.
+  [[nodiscard]] bool restartable(std::size_t level) const { return stages_.at(level).restartable; }
+  [[nodiscard]] LevelCounts counts(std::size_t level) const;
+
+ private:
+  struct Machine;
+  struct OwnLine;
+  struct Stage {
+    std::unique_ptr<OwnLine[]> buffers;  // NOLINT(modernize-avoid-c-arrays): of a size known at run time only
+    bool restartable = false;
+    std::atomic<std::uint64_t> words_lost_at_closes{0};
+  };
+  struct ThreadCounts {
+    struct OfLevel {
+      Count taken, refills, foreign, contended, moved, words, words_lost;
+    };
+    std::array<OfLevel, kMostLevels> levels;
+  };
+
+  Taken take_from(std::size_t level, std::uint64_t least, std::uint64_t wanted, void* context);
+  Taken search(std::size_t level, std::uint64_t least, std::uint64_t wanted, void* context);
+
+  std::vector<Level> levels_;
+  Topology topology_;
+  Heap heap_;
+  std::array<Stage, kMostLevels> stages_;
+  PerThread<ThreadCounts> counts_;
+};
+
+}  // namespace memgraft::allocation

@@ -1,0 +1,193 @@
+#include "memgraft/allocation/hierarchy.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "fake_heap.h"
+#include "fake_system.h"
+#include "pinned.h"
+
+namespace memgraft::allocation {
+namespace {
+
+using Word = FakeHeap::Word;
+
+Topology one_cpu() { return FakeSystem().read(); }
+Topology two_packages() {
+  const FakeSystem system;
+  system.packages(2);
+  return system.read();
+}
+
+TEST(Hierarchy, RefillsEachLevelFromTheNextHigherOne) {
+  FakeHeap heap(10'000);
+  Hierarchy buffers({{Kind::cpu, 100}, {Kind::processor, 400}, {Kind::node, 1600}}, one_cpu(),
+                    heap.functions(), false);
+  for (int i = 0; i < 16 * 10; ++i) {
+    const auto taken = buffers.take(10, 10, nullptr);
+    EXPECT_EQ(taken.level, 0U);
+    heap.own(taken);
+  }
+  EXPECT_EQ(buffers.counts(0).taken, 160U);
+  EXPECT_EQ(buffers.counts(0).refills, 16U);
+  EXPECT_EQ(buffers.counts(0).words, 1600U);
+  EXPECT_EQ(buffers.counts(1).taken, 16U);
+  EXPECT_EQ(buffers.counts(1).refills, 4U);
+  EXPECT_EQ(buffers.counts(2).taken, 4U);
+  EXPECT_EQ(buffers.counts(2).refills, 1U);
+  EXPECT_EQ(heap.count(Word::taken), 1600U);
+  EXPECT_EQ(heap.count(Word::buffered), 0U);
+  EXPECT_EQ(heap.count(Word::discarded), 0U) << "sizes are multiples of each other: nothing is lost";
+}
+
+TEST(Hierarchy, TakesWhatIsLargerThanABufferFromAHigherLevel) {
+  FakeHeap heap(10'000);
+  Hierarchy buffers({{Kind::cpu, 100}, {Kind::node, 1000}}, one_cpu(), heap.functions(), false);
+  EXPECT_EQ(buffers.take(150, 150, nullptr).level, 1U);
+  EXPECT_EQ(buffers.take(99, 99, nullptr).level, 1U) << "would leave one word";
+  EXPECT_EQ(buffers.take(100, 100, nullptr).level, 0U);
+  EXPECT_EQ(buffers.take(1001, 1001, nullptr).start, nullptr) << "the heap's own business";
+  EXPECT_EQ(buffers.counts(1).refills, 1U);
+}
+
+TEST(Hierarchy, LeavesWhatDoesNotFitWalkable) {
+  FakeHeap heap(10'000);
+  Hierarchy buffers({{Kind::cpu, 100}}, one_cpu(), heap.functions(), false);
+  heap.own(buffers.take(70, 70, nullptr));
+  heap.own(buffers.take(70, 70, nullptr));
+  EXPECT_EQ(heap.count(Word::discarded), 30U);
+  EXPECT_EQ(buffers.counts(0).words_lost_at_refills, 30U);
+  buffers.close();
+  EXPECT_EQ(heap.count(Word::discarded), 60U);
+  EXPECT_EQ(buffers.counts(0).words_lost_at_closes, 30U);
+  EXPECT_EQ(heap.count(Word::buffered), 0U) << "every word is somebody's or filled";
+}
+
+TEST(Hierarchy, UsesTheEndOfABufferForOneThatTakesLess) {
+  FakeHeap heap(10'000);
+  Hierarchy buffers({{Kind::cpu, 100}}, one_cpu(), heap.functions(), false);
+  heap.own(buffers.take(5, 70, nullptr));
+  const auto taken = buffers.take(5, 70, nullptr);
+  EXPECT_EQ(taken.words, 30U);
+  heap.own(taken);
+  EXPECT_EQ(buffers.counts(0).refills, 1U);
+}
+
+TEST(Hierarchy, IsEmptyAfterClosing) {
+  FakeHeap heap(10'000);
+  Hierarchy buffers({{Kind::cpu, 100}, {Kind::node, 1000}}, one_cpu(), heap.functions(), false);
+  heap.own(buffers.take(10, 10, nullptr));
+  buffers.close();
+  EXPECT_EQ(heap.count(Word::buffered), 0U);
+  heap.empty();
+  EXPECT_EQ(buffers.take(10, 10, nullptr).level, 0U);
+  EXPECT_EQ(buffers.counts(1).refills, 2U);
+}
+
+// JDK 25 and G1 collect inside the allocation that a refill waits for.
+TEST(Hierarchy, ToleratesACollectionWithinARefill) {
+  FakeHeap heap(10'000);
+  Hierarchy buffers({{Kind::cpu, 100}, {Kind::node, 1000}}, one_cpu(), heap.functions(), false);
+  heap.own(buffers.take(90, 90, nullptr));
+  int collections = 0;
+  heap.collect = [&] {
+    if (collections++ == 0) {
+      buffers.close();
+      EXPECT_EQ(heap.count(Word::buffered), 0U);
+      heap.empty();
+    }
+  };
+  for (int i = 0; i < 11; ++i) {
+    heap.own(buffers.take(90, 90, nullptr));
+  }
+  EXPECT_GE(collections, 1);
+  EXPECT_EQ(heap.count(Word::taken), (11 - 9) * 90U) << "what was taken since the collection";
+}
+
+TEST(Hierarchy, ReportsAHeapThatHasNoMore) {
+  FakeHeap heap(250);
+  Hierarchy buffers({{Kind::cpu, 100}}, two_packages(), heap.functions(), false);
+  std::uint64_t taken = 0;
+  while (true) {
+    const auto one = buffers.take(10, 10, nullptr);
+    if (one.start == nullptr) {
+      break;
+    }
+    heap.own(one);
+    taken += one.words;
+  }
+  EXPECT_EQ(taken, 200U) << "two buffers; the third is asked for and not to be had";
+  EXPECT_EQ(heap.count(Word::discarded), 0U);
+}
+
+TEST(Hierarchy, GivesUpWhereNeitherABufferNorTheHeapHasEnough) {
+  FakeHeap heap(300);
+  Hierarchy buffers({{Kind::processor, 100}}, two_packages(), heap.functions(), false);
+  heap.own(buffers.take(60, 60, nullptr));
+  heap.own({.start = heap.take(200), .words = 200});
+  EXPECT_EQ(buffers.take(90, 90, nullptr).start, nullptr);
+  EXPECT_EQ(heap.count(Word::discarded), 40U);
+  EXPECT_EQ(heap.count(Word::buffered), 0U);
+}
+
+TEST(Hierarchy, TakesFromSiblingsWhenItsOwnCannotBeRefilled) {
+  const std::vector<unsigned> cpus = allowed_cpus();
+  if (cpus.size() < 2) {
+    GTEST_SKIP() << "takes two CPUs";
+  }
+  FakeHeap heap(200);
+  const Topology topology = Topology::of_system();
+  Hierarchy buffers({{Kind::cpu, 100}}, topology, heap.functions(), false);
+  const auto take_on = [&](unsigned cpu, std::uint64_t words) {
+    Hierarchy::Taken taken;
+    std::thread([&] {
+      stay_on(cpu);
+      taken = buffers.take(words, words, nullptr);
+    }).join();
+    return taken;
+  };
+  const auto first = take_on(cpus[0], 20);
+  EXPECT_EQ(take_on(cpus[1], 100).words, 100U);
+  EXPECT_EQ(buffers.counts(0).foreign, 0U);
+  const auto second = take_on(cpus[1], 20);
+  EXPECT_EQ(second.start, first.start + (20 * kWordBytes)) << "from the other's buffer";
+  EXPECT_EQ(buffers.counts(0).foreign, 1U);
+}
+
+TEST(Hierarchy, HandsItsContextToTheHeap) {
+  FakeHeap heap(1'000);
+  int context = 0;
+  heap.expected_context = &context;
+  Hierarchy buffers({{Kind::cpu, 100}}, one_cpu(), heap.functions(), false);
+  heap.own(buffers.take(10, 10, &context));
+}
+
+TEST(Hierarchy, CountsOnWhereAnEndedThreadLeftOff) {
+  FakeHeap heap(100'000);
+  Hierarchy buffers({{Kind::cpu, 100}}, one_cpu(), heap.functions(), false);
+  for (int i = 0; i < 100; ++i) {
+    std::thread([&] { heap.own(buffers.take(10, 10, nullptr)); }).join();
+  }
+  EXPECT_EQ(buffers.counts(0).taken, 100U);
+}
+
+TEST(Hierarchy, IsRestartableWhereABufferHasOneCpu) {
+  if (!can_replace_on_cpu()) {
+    GTEST_SKIP() << "no restartable sequences here";
+  }
+  FakeHeap heap(1'000'000);
+  Hierarchy smt({{Kind::cpu, 100}, {Kind::core, 400}}, two_packages(), heap.functions(), true);
+  EXPECT_TRUE(smt.restartable(0));
+  EXPECT_FALSE(smt.restartable(1)) << "two CPUs share one";
+  Hierarchy here({{Kind::cpu, 100}}, Topology::of_system(), heap.functions(), true);
+  ASSERT_TRUE(here.restartable(0));
+  for (int i = 0; i < 1000; ++i) {
+    heap.own(here.take(10, 10, nullptr));
+  }
+  EXPECT_EQ(here.counts(0).taken, 1000U);
+  EXPECT_GE(here.counts(0).refills, 100U);
+}
+
+}  // namespace
+}  // namespace memgraft::allocation

@@ -1,0 +1,22 @@
+# The model of a buffer, and its mistakes.
+include(MemgraftModels)
+set(include_folder ${CMAKE_CURRENT_SOURCE_DIR}/../include)
+memgraft_models(allocation model.cpp memgraft/allocation/buffer.h ${include_folder}/memgraft/allocation/buffer.h)
+if(NOT allocation_MODELS)
+  return()
+endif()
+
+memgraft_model(allocation sound ${include_folder} sound -O1)
+
+# Listing 2 as it is printed: a thread that lost the swap refills too.
+memgraft_mistake(allocation listing_2 "kRefilling) != Replaced::yes) {" "kRefilling) == Replaced::moved) {")
+# A buffer that was refilled looks like the one before.
+memgraft_mistake(allocation no_generation "+ kNextFilling) | taken_words" ") | taken_words")
+memgraft_mistake(allocation takes_while_refilled "if (used == kRefilling) {" "if (used > kRefilling) {")
+memgraft_mistake(allocation leaves_one_word "wanted + kLeastRestWords <= left" "wanted <= left")
+memgraft_mistake(allocation rest_is_somebodys "return rest_after(rest, used_words(seen));\n  }\n\n  // By"
+                 "return rest;\n  }\n\n  // By")
+# Where a filling lies is not seen by who finds it there.
+memgraft_mistake(allocation published_relaxed "taken_words, std::memory_order_release" "taken_words, std::memory_order_relaxed")
+memgraft_mistake(allocation looked_relaxed "{.seen = state_.load(std::memory_order_acquire)}"
+                 "{.seen = state_.load(std::memory_order_relaxed)}")

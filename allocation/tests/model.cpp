@@ -1,0 +1,254 @@
+// Checks the buffer of buffer.h with Relacy, which runs it in every schedule, or every one with a bounded
+// number of preemptions, under the memory model of C++11. Every word of the heap is plain memory that whoever
+// is handed it writes: a word that two threads are handed is reported as a race.
+//
+// Usage: model sound | model mistaken. The exit status is 0 if the checker finds no fault, or some fault,
+// respectively. model.cmake makes the mistaken ones.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <string_view>
+
+// After all of the standard library, as it has macros of the names of its memory orders and more.
+#include <relacy/relacy.hpp>
+#undef memory_order_relaxed
+#undef memory_order_consume
+#undef memory_order_acquire
+#undef memory_order_release
+#undef memory_order_acq_rel
+#undef memory_order_seq_cst
+
+#include "memgraft/allocation/buffer.h"
+
+namespace memgraft::allocation {
+namespace {
+
+rl::memory_order model_order(std::memory_order order) {
+  switch (order) {
+    case std::memory_order_relaxed:
+      return rl::mo_relaxed;
+    case std::memory_order_acquire:
+      return rl::mo_acquire;
+    case std::memory_order_release:
+      return rl::mo_release;
+    case std::memory_order_acq_rel:
+      return rl::mo_acq_rel;
+    default:
+      return rl::mo_seq_cst;
+  }
+}
+
+// Relacy's atomic with the standard's names.
+template <typename Value>
+class Atomic {
+ public:
+  explicit Atomic(Value value) { word_.store(value, rl::mo_relaxed, $); }
+  Value load(std::memory_order order) const { return word_.load(model_order(order), $); }
+  void store(Value value, std::memory_order order) { word_.store(value, model_order(order), $); }
+  bool compare_exchange_strong(Value& expected, Value value, std::memory_order success,
+                               std::memory_order failure) {
+    return word_.compare_exchange_strong(expected, value, model_order(success), $, model_order(failure), $);
+  }
+
+ private:
+  rl::atomic<Value> word_;
+};
+
+struct Model {
+  using Word = Atomic<State>;
+  using Pointer = Atomic<std::byte*>;
+  using Size = Atomic<std::uint64_t>;
+
+  // As Hierarchy does it.
+  Replaced replace(Word& word, State expected, State desired) const {
+    return word.compare_exchange_strong(expected, desired, std::memory_order_acq_rel,
+                                        std::memory_order_relaxed)
+               ? Replaced::yes
+               : Replaced::no;
+  }
+};
+
+constexpr std::uint64_t kChunkWords = 4;
+constexpr std::uint64_t kChunks = 3;
+constexpr std::uint64_t kTakenWords = 2;
+
+// A heap of a few chunks. Its addresses are numbers of words.
+template <class Scenario, unsigned threads>
+struct Heap : rl::test_suite<Scenario, threads> {
+  Buffer<Model> buffer;
+  std::array<rl::var<int>, kChunkWords * kChunks> words;
+  rl::atomic<unsigned> chunks_handed_out;
+  // Each thread's own; a filler's is negative.
+  struct Owned {
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;
+    int owner = 0;
+  };
+  static constexpr std::size_t kMostOwned = 8;
+  static constexpr std::size_t kMostOwners = 10;
+  std::array<std::array<Owned, kMostOwned>, kMostOwners> owned{};
+
+  Heap() { chunks_handed_out.store(0, rl::mo_relaxed, $); }
+
+  void own(const std::byte* start, std::uint64_t count, int owner) {
+    if (count == 0) {
+      return;
+    }
+    const auto first = reinterpret_cast<std::uintptr_t>(start) / kWordBytes - 1;
+    for (std::uint64_t at = first; at < first + count; ++at) {
+      RL_ASSERT(at < words.size());
+      words[at]($) = owner;
+    }
+    std::array<Owned, kMostOwned>& mine = owned[static_cast<std::size_t>(std::abs(owner))];
+    const auto unused = std::ranges::find(mine, 0U, &Owned::count);
+    RL_ASSERT(unused != mine.end());
+    *unused = {.first = first, .count = count, .owner = owner};
+  }
+
+  // Whatever a thread was handed is still its own at the end.
+  void after() {
+    for (const auto& of_thread : owned) {
+      for (const Owned& one : of_thread) {
+        for (std::uint64_t at = one.first; at < one.first + one.count; ++at) {
+          RL_ASSERT(words[at]($) == one.owner);
+        }
+      }
+    }
+  }
+
+  std::byte* chunk() {
+    const unsigned number = chunks_handed_out.fetch_add(1, rl::mo_relaxed, $);
+    return number < kChunks ? at_word(number * kChunkWords) : nullptr;
+  }
+  static std::byte* at_word(std::uint64_t word) {
+    return reinterpret_cast<std::byte*>((word + 1) * kWordBytes);  // not the null pointer
+  }
+
+  // Listing 1 and 2 for one buffer. Returns whether memory was had.
+  bool take(int owner, std::uint64_t count = kTakenWords) {
+    const Model model;
+    const auto taken = buffer.take(model, count, count);
+    switch (taken.outcome) {
+      case Buffer<Model>::Outcome::taken:
+        own(taken.start, taken.words, owner);
+        return true;
+      case Buffer<Model>::Outcome::full: {
+        const auto rest = buffer.start_refill(model, taken.seen);
+        if (!rest) {
+          return false;
+        }
+        RL_ASSERT(rest->words == 0 || (rest->words >= kLeastRestWords && rest->words <= kChunkWords));
+        own(rest->start, rest->words, -owner);
+        std::byte* const fresh = chunk();
+        if (fresh == nullptr) {
+          buffer.give_up_refill();
+          return false;
+        }
+        buffer.finish_refill(fresh, kChunkWords, count);
+        own(fresh, count, owner);
+        return true;
+      }
+      default:
+        return false;
+    }
+  }
+};
+
+// Two threads take until the first chunk is used up, and beyond.
+struct TwoTakers : Heap<TwoTakers, 2> {
+  void thread(unsigned index) {
+    take(static_cast<int>(index) + 1);
+    take(static_cast<int>(index) + 1);
+  }
+};
+
+// Three, with a buffer that has one part left.
+struct ThreeTakers : Heap<ThreeTakers, 3> {
+  void before() { take(9); }
+  void thread(unsigned index) {
+    take(static_cast<int>(index) + 1);
+    take(static_cast<int>(index) + 1);
+  }
+};
+
+// Two who want what would leave a rest of one word.
+struct Rests : Heap<Rests, 2> {
+  void before() { take(9, 1); }
+  void thread(unsigned index) { take(static_cast<int>(index) + 1, 2); }
+};
+
+// The next filling is as full as the one that a thread looked at: it must not take what it saw for still
+// valid.
+struct LooksTheSame : Heap<LooksTheSame, 2> {
+  void before() { take(9); }
+  void thread(unsigned index) {
+    if (index == 0) {
+      take(1);
+      return;
+    }
+    const Model model;
+    // Takes the rest, and refills with a chunk of which it has first taken as much as was taken before.
+    const auto rest = buffer.take(model, kTakenWords, kTakenWords);
+    if (rest.outcome != Buffer<Model>::Outcome::taken) {
+      return;
+    }
+    own(rest.start, rest.words, 2);
+    const auto full = buffer.take(model, kChunkWords, kChunkWords);
+    if (full.outcome == Buffer<Model>::Outcome::full && buffer.start_refill(model, full.seen)) {
+      std::byte* const fresh = chunk();
+      buffer.finish_refill(fresh, kChunkWords, kTakenWords);
+      own(fresh, kTakenWords, 2);
+    }
+  }
+};
+
+template <class Scenario, class Scheduler>
+bool sound(const std::string& name, unsigned preemptions) {
+  // Not into a string: Relacy replaces the allocator of the whole program while it runs.
+  std::ostream nowhere(nullptr);
+  rl::ostringstream state;
+  rl::test_params parameters;
+  parameters.context_bound = preemptions;
+  parameters.progress_stream = &nowhere;
+  const bool found_none =
+      rl::run_test<Scenario, Scheduler>(parameters, state, false) == rl::test_result_success;
+  std::cout << name << ": " << parameters.stop_iteration << " executions, "
+            << (found_none ? "no fault" : rl::test_result_str(parameters.test_result)) << std::endl;
+  return found_none;
+}
+
+template <class Scenario>
+bool sound_in_every_schedule(const std::string& name) {
+  return sound<Scenario, rl::full_search_scheduler<Scenario::params::thread_count>>(name + ", every schedule",
+                                                                                    0);
+}
+
+template <class Scenario>
+bool sound_with(unsigned preemptions, const std::string& name) {
+  return sound<Scenario, rl::context_bound_scheduler<Scenario::params::thread_count>>(
+      name + ", up to " + std::to_string(preemptions) + " preemptions", preemptions);
+}
+
+bool all_sound() {
+  constexpr unsigned kPreemptions = 2;
+  return sound_in_every_schedule<Rests>("rests") &&
+         sound_with<LooksTheSame>(kPreemptions + 1, "looks the same") &&
+         sound_with<TwoTakers>(kPreemptions + 2, "two takers") &&
+         sound_with<ThreeTakers>(kPreemptions, "three takers");
+}
+
+}  // namespace
+}  // namespace memgraft::allocation
+
+int main(int count, char** arguments) {
+  const std::string_view expected = count > 1 ? arguments[1] : "";
+  if (expected != "sound" && expected != "mistaken") {
+    std::cerr << "usage: model sound | model mistaken\n";
+    return 2;
+  }
+  return memgraft::allocation::all_sound() == (expected == "sound") ? 0 : 1;
+}

@@ -1,0 +1,95 @@
+#include "memgraft/allocation/own_cpu.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "pinned.h"
+
+namespace memgraft::allocation {
+namespace {
+
+TEST(OwnCpu, IsTheOneTheThreadWasPutOn) {
+  for (const unsigned cpu : allowed_cpus()) {
+    std::thread([cpu] {
+      stay_on(cpu);
+      EXPECT_EQ(own_cpu(), cpu);
+    }).join();
+  }
+}
+
+TEST(OwnCpu, IsNeverRestartableWhereGlibcHasNotRegistered) {
+  const char* const tunables = std::getenv("GLIBC_TUNABLES");
+  if (tunables == nullptr || std::string_view(tunables) != "glibc.pthread.rseq=0") {
+    GTEST_SKIP() << "glibc was not told to leave rseq(2) alone; allocation.without_rseq tells it";
+  }
+  EXPECT_FALSE(can_replace_on_cpu());
+}
+
+class ReplaceOnCpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!can_replace_on_cpu()) {
+      GTEST_SKIP() << "no restartable sequences here";
+    }
+  }
+};
+
+TEST_F(ReplaceOnCpu, ReplacesWhatIsExpected) {
+  const unsigned cpu = allowed_cpus().front();
+  std::thread([cpu] {
+    stay_on(cpu);
+    std::atomic<State> word{1};
+    EXPECT_EQ(replace_on_cpu(word, 1, 2, cpu), Replaced::yes);
+    EXPECT_EQ(word.load(), 2U);
+    EXPECT_EQ(replace_on_cpu(word, 1, 3, cpu), Replaced::no);
+    EXPECT_EQ(word.load(), 2U);
+    EXPECT_EQ(replace_on_cpu(word, 2, 3, cpu + 1), Replaced::moved);
+    EXPECT_EQ(word.load(), 2U);
+  }).join();
+}
+
+// Threads of one CPU count together in one word, preempted at any instruction, and interrupted by signals.
+TEST_F(ReplaceOnCpu, LosesNothingAmongThreadsOfOneCpu) {
+  constexpr std::uint64_t kEach = 300'000;
+  constexpr int kThreads = 4;
+  const unsigned cpu = allowed_cpus().front();
+  static std::atomic<std::uint64_t> signals{0};
+  std::signal(SIGUSR1, [](int) { signals.fetch_add(1, std::memory_order_relaxed); });
+  std::atomic<State> word{0};
+  std::atomic<int> running{kThreads};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      stay_on(cpu);
+      for (std::uint64_t done = 0; done < kEach;) {
+        const State seen = word.load(std::memory_order_relaxed);
+        done += replace_on_cpu(word, seen, seen + 1, cpu) == Replaced::yes ? 1 : 0;
+      }
+      running.fetch_sub(1);
+    });
+  }
+  // SIGUSR1 makes a thread leave its sequence, like a preemption.
+  while (running.load() > 0) {
+    for (std::thread& thread : threads) {
+      pthread_kill(thread.native_handle(), SIGUSR1);
+    }
+    constexpr timespec kNap{.tv_sec = 0, .tv_nsec = 20'000};
+    nanosleep(&kNap, nullptr);
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  std::signal(SIGUSR1, SIG_DFL);
+  EXPECT_EQ(word.load(), kEach * kThreads);
+  EXPECT_GT(signals.load(), 0U);
+}
+
+}  // namespace
+}  // namespace memgraft::allocation
