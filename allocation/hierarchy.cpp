@@ -59,7 +59,8 @@ Hierarchy::Taken Hierarchy::take_from(std::size_t level, std::uint64_t least, st
   return {};
 }
 
-Hierarchy::Taken Hierarchy::search(std::size_t level, std::uint64_t least, std::uint64_t wanted, void* context) {
+Hierarchy::Taken Hierarchy::search(std::size_t level, std::uint64_t least, std::uint64_t wanted,
+                                   void* context) {
   using Outcome = Buffer<Machine>::Outcome;
   Stage& stage = stages_.at(level);
   const Kind kind = levels_[level].kind;

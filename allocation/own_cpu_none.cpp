@@ -14,7 +14,8 @@ unsigned own_cpu() {
 
 bool can_replace_on_cpu() { return false; }
 
-Replaced replace_on_cpu(std::atomic<State>& /*word*/, State /*expected*/, State /*desired*/, unsigned /*cpu*/) {
+Replaced replace_on_cpu(std::atomic<State>& /*word*/, State /*expected*/, State /*desired*/,
+                        unsigned /*cpu*/) {
   std::abort();  // can_replace_on_cpu() said that it cannot
 }
 

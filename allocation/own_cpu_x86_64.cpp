@@ -51,9 +51,9 @@ bool can_replace_on_cpu() {
 
 Replaced replace_on_cpu(std::atomic<State>& word, State expected, State desired, unsigned cpu) {
   struct rseq* const area = own_area();
-  // The kernel finds the descriptor through rseq_cs, and clears that when it makes the thread leave. The abort
-  // handler is preceded by the signature that glibc registered (RSEQ_SIG of sys/rseq.h, the operand of a ud1
-  // instruction). Stores of x86-64 are not reordered, so the last one publishes like a release store.
+  // The kernel finds the descriptor through rseq_cs, and clears that when it makes the thread leave. The
+  // abort handler is preceded by the signature that glibc registered (RSEQ_SIG of sys/rseq.h, the operand of
+  // a ud1 instruction). Stores of x86-64 are not reordered, so the last one publishes like a release store.
   asm goto(
       R"(
     .pushsection __rseq_cs, "aw"

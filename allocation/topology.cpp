@@ -60,7 +60,8 @@ Topology Topology::of_system(const std::string& root) {
   const std::string system = root + "/sys/devices/system/";
   std::map<std::uint32_t, std::uint32_t> node_of;
   for (const std::uint32_t node : numbers(line_of(system + "node/online"))) {
-    for (const std::uint32_t cpu : numbers(line_of(system + "node/node" + std::to_string(node) + "/cpulist"))) {
+    for (const std::uint32_t cpu :
+         numbers(line_of(system + "node/node" + std::to_string(node) + "/cpulist"))) {
       node_of[cpu] = node;
     }
   }

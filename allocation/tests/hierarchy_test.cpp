@@ -22,8 +22,8 @@ Topology two_packages() {
 
 TEST(Hierarchy, RefillsEachLevelFromTheNextHigherOne) {
   FakeHeap heap(10'000);
-  Hierarchy buffers({{Kind::cpu, 100}, {Kind::processor, 400}, {Kind::node, 1600}}, one_cpu(), heap.functions(),
-                    false);
+  Hierarchy buffers({{Kind::cpu, 100}, {Kind::processor, 400}, {Kind::node, 1600}}, one_cpu(),
+                    heap.functions(), false);
   for (int i = 0; i < 16 * 10; ++i) {
     const auto taken = buffers.take(10, 10, nullptr);
     EXPECT_EQ(taken.level, 0U);

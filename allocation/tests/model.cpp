@@ -1,6 +1,6 @@
-// Checks the buffer of buffer.h with Relacy, which runs it in every schedule, or every one with a bounded number
-// of preemptions, under the memory model of C++11. Every word of the heap is plain memory that whoever is handed
-// it writes: a word that two threads are handed is reported as a race.
+// Checks the buffer of buffer.h with Relacy, which runs it in every schedule, or every one with a bounded
+// number of preemptions, under the memory model of C++11. Every word of the heap is plain memory that whoever
+// is handed it writes: a word that two threads are handed is reported as a race.
 //
 // Usage: model sound | model mistaken. The exit status is 0 if the checker finds no fault, or some fault,
 // respectively. model.cmake makes the mistaken ones.
@@ -65,7 +65,8 @@ struct Model {
 
   // As Hierarchy does it.
   Replaced replace(Word& word, State expected, State desired) const {
-    return word.compare_exchange_strong(expected, desired, std::memory_order_acq_rel, std::memory_order_relaxed)
+    return word.compare_exchange_strong(expected, desired, std::memory_order_acq_rel,
+                                        std::memory_order_relaxed)
                ? Replaced::yes
                : Replaced::no;
   }
@@ -180,7 +181,8 @@ struct Rests : Heap<Rests, 2> {
   void thread(unsigned index) { take(static_cast<int>(index) + 1, 2); }
 };
 
-// The next filling is as full as the one that a thread looked at: it must not take what it saw for still valid.
+// The next filling is as full as the one that a thread looked at: it must not take what it saw for still
+// valid.
 struct LooksTheSame : Heap<LooksTheSame, 2> {
   void before() { take(9); }
   void thread(unsigned index) {

@@ -64,11 +64,11 @@ TEST_P(Stress, HandsOutEveryWordOnce) {
 
 INSTANTIATE_TEST_SUITE_P(
     Buffers, Stress,
-    testing::Values(Setting{"one_level", {{Kind::cpu, 1'000}}, false},
-                    Setting{"one_buffer", {{Kind::node, 500}}, false},
-                    Setting{"three_levels", {{Kind::cpu, 250}, {Kind::processor, 1'000}, {Kind::node, 4'000}}, false},
-                    Setting{"restartable", {{Kind::cpu, 1'000}}, true},
-                    Setting{"restartable_under_others", {{Kind::cpu, 250}, {Kind::node, 4'000}}, true}),
+    testing::Values(
+        Setting{"one_level", {{Kind::cpu, 1'000}}, false}, Setting{"one_buffer", {{Kind::node, 500}}, false},
+        Setting{"three_levels", {{Kind::cpu, 250}, {Kind::processor, 1'000}, {Kind::node, 4'000}}, false},
+        Setting{"restartable", {{Kind::cpu, 1'000}}, true},
+        Setting{"restartable_under_others", {{Kind::cpu, 250}, {Kind::node, 4'000}}, true}),
     [](const auto& tested) { return tested.param.name; });
 
 }  // namespace

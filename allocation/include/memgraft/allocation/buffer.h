@@ -1,7 +1,7 @@
 // One allocation buffer between a heap and its threads' buffers, from which any thread may take memory and
-// which any thread may refill (C. M. Kirsch, H. Payer, H. Röck, "Hierarchical PLABs, CLABs, TLABs in Hotspot",
-// University of Salzburg, 2012, listing 2). Lock-free: a thread that finds the buffer being refilled is told so
-// and goes elsewhere.
+// which any thread may refill (C. M. Kirsch, H. Payer, H. Röck, "Hierarchical PLABs, CLABs, TLABs in
+// Hotspot", University of Salzburg, 2012, listing 2). Lock-free: a thread that finds the buffer being
+// refilled is told so and goes elsewhere.
 //
 // A template, so that the model checker in tests/ runs the very code that ships; `Policy` is what differs:
 //
@@ -19,7 +19,8 @@ namespace memgraft::allocation {
 
 // Sizes are counted in words of 8 bytes, in which HotSpot allocates.
 inline constexpr std::size_t kWordBytes = 8;
-// What is left of a buffer is either nothing or can hold an object: a heap that is walked must find one there.
+// What is left of a buffer is either nothing or can hold an object: a heap that is walked must find one
+// there.
 inline constexpr std::uint64_t kLeastRestWords = 2;
 // 32 GiB less a word.
 inline constexpr std::uint64_t kMostWords = 0xfffffffe;
@@ -51,8 +52,8 @@ class Buffer {
     std::uint64_t retries = 0;  // lost to other threads
   };
 
-  // `wanted` words, or all that is left where that is less, but at least `least` and a quarter of them: so the
-  // buffer's end is not wasted, and nobody is back at once.
+  // `wanted` words, or all that is left where that is less, but at least `least` and a quarter of them: so
+  // the buffer's end is not wasted, and nobody is back at once.
   Taken take(const Policy& policy, std::uint64_t least, std::uint64_t wanted) {
     Taken result{.seen = state_.load(std::memory_order_acquire)};  // acquire: where this filling lies
     while (true) {
@@ -107,16 +108,16 @@ class Buffer {
   // The same without one: the buffer is empty.
   void give_up_refill() { finish_refill(nullptr, 0, 0); }
 
-  // With every thread stopped: empties the buffer and returns what was left. One that is being refilled is its
-  // refiller's, who has got the rest already.
+  // With every thread stopped: empties the buffer and returns what was left. One that is being refilled is
+  // its refiller's, who has got the rest already.
   std::optional<Rest> close() {
     const State seen = state_.load(std::memory_order_relaxed);
     if (used_words(seen) == kRefilling) {
       return std::nullopt;
     }
-    const Rest rest = rest_after({.start = start_.load(std::memory_order_relaxed),
-                                  .words = words_.load(std::memory_order_relaxed)},
-                                 used_words(seen));
+    const Rest rest = rest_after(
+        {.start = start_.load(std::memory_order_relaxed), .words = words_.load(std::memory_order_relaxed)},
+        used_words(seen));
     give_up_refill();
     return rest;
   }

@@ -1,5 +1,6 @@
-// Buffers of any number of levels between a heap and its threads' buffers: each is refilled from the next higher
-// level, the highest from the heap (Kirsch, Payer, Röck 2012, section II and listing 1, for three levels).
+// Buffers of any number of levels between a heap and its threads' buffers: each is refilled from the next
+// higher level, the highest from the heap (Kirsch, Payer, Röck 2012, section II and listing 1, for three
+// levels).
 #pragma once
 
 #include <array>
@@ -70,7 +71,9 @@ class Hierarchy {
   void close();
 
   [[nodiscard]] const std::vector<Level>& levels() const { return levels_; }
-  [[nodiscard]] std::size_t buffers(std::size_t level) const { return topology_.count(levels_.at(level).kind); }
+  [[nodiscard]] std::size_t buffers(std::size_t level) const {
+    return topology_.count(levels_.at(level).kind);
+  }
   // Whether a level's buffers are taken from in restartable sequences.
   [[nodiscard]] bool restartable(std::size_t level) const { return stages_.at(level).restartable; }
   [[nodiscard]] LevelCounts counts(std::size_t level) const;

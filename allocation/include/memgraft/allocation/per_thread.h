@@ -1,5 +1,5 @@
-// One object of a kind for each thread that asks for it; a thread that ends leaves it to another one. For counts:
-// written by one thread at a time, read by any.
+// One object of a kind for each thread that asks for it; a thread that ends leaves it to another one. For
+// counts: written by one thread at a time, read by any.
 #pragma once
 
 #include <pthread.h>
@@ -80,7 +80,8 @@ class PerThread {
     static_cast<Node*>(node)->free.store(true, std::memory_order_release);
   }
 
-  // initial-exec: found by one load, without the allocation that other models may do at a thread's first access.
+  // initial-exec: found by one load, without the allocation that other models may do at a thread's first
+  // access.
   [[gnu::tls_model("initial-exec")]] static inline constinit thread_local Known known{};
   static inline pthread_key_t thread_end{};
   static inline std::atomic<Id> last_id{0};

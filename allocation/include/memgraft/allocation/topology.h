@@ -22,8 +22,8 @@ constexpr std::string_view name_of(Kind kind) { return kKindNames.at(static_cast
 
 class Topology {
  public:
-  // Of the possible CPUs. `root` is what /sys is looked for in; tests fake it. A file that is missing, as of a
-  // CPU that is offline, puts its CPU with those of number 0. Throws std::bad_alloc only.
+  // Of the possible CPUs. `root` is what /sys is looked for in; tests fake it. A file that is missing, as of
+  // a CPU that is offline, puts its CPU with those of number 0. Throws std::bad_alloc only.
   static Topology of_system(const std::string& root = "");
 
   [[nodiscard]] std::size_t cpus() const { return places_.size(); }
