@@ -28,7 +28,8 @@ def lines(buffers: Buffers) -> Iterator[str]:
 def _time(latency: Latency) -> str:
     if latency.requests == 0:
         return ""
-    return f"; median {seconds_of(latency.median_nanoseconds / GIGA)}, 99 % below {seconds_of(latency.p99_nanoseconds / GIGA)}"
+    median, most = (seconds_of(time / GIGA) for time in (latency.median_nanoseconds, latency.p99_nanoseconds))
+    return f"; median {median}, 99 % below {most}"
 
 
 def rows(launches: Sequence[Sequence[JvmSummary]]) -> list[Row]:
@@ -42,7 +43,9 @@ def rows(launches: Sequence[Sequence[JvmSummary]]) -> list[Row]:
         return []
     # All launches of a side have the same levels.
     made = [row for at in range(len(per_launch[0][0].levels)) for row in _level_rows(per_launch, at)]
-    made.append(("TLABs from the heap itself", _cell(_sums(per_launch, lambda b: b.heap.tlabs if b.heap else 0), _whole)))
+    made.append(
+        ("TLABs from the heap itself", _cell(_sums(per_launch, lambda b: b.heap.tlabs if b.heap else 0), _whole))
+    )
     times = [_median_time([b.heap.latency for b in mine if b.heap]) for mine in per_launch]
     return made + _time_row("from the heap itself", times)
 

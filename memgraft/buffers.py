@@ -5,6 +5,7 @@ Kirsch, Payer, Röck, "Hierarchical PLABs, CLABs, TLABs in Hotspot", University 
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
 from memgraft.errors import WrongUsageError
 
@@ -62,13 +63,15 @@ def parse(text: str) -> Buffers:
         sizes[kind] = None if (kind, size) == (THREAD, GROWING) else _bytes(text, part, size)
     thread = sizes.pop(THREAD, None)
     if thread is not None and thread < LEAST_TLAB:
-        raise WrongUsageError(f"--buffers {text}: thread={shown(thread)} is below HotSpot's least TLAB; expected 2k or more")
+        raise WrongUsageError(
+            f"--buffers {text}: thread={shown(thread)} is below HotSpot's least TLAB; expected 2k or more"
+        )
     levels = tuple((kind, size) for kind, size in sizes.items() if size is not None)
-    lower = [(THREAD, thread)] if thread is not None else []
-    for (below, small), (kind, size) in zip([*lower, *levels], [*lower, *levels][1:], strict=False):
-        if size % small or size == small:
+    known = [*([(THREAD, thread)] if thread is not None else []), *levels]
+    for (below, small), (kind, large) in pairwise(known):
+        if large % small or large == small:
             raise WrongUsageError(
-                f"--buffers {text}: {kind}={shown(size)} is no multiple of {below}={shown(small)}; expected one, so "
+                f"--buffers {text}: {kind}={shown(large)} is no multiple of {below}={shown(small)}; expected one, so "
                 "that nothing is left over"
             )
     return Buffers(thread, levels)

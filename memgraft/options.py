@@ -28,10 +28,8 @@ def graft_options(function: Callable[..., None]) -> Callable[..., None]:
 
     def option(graft: grafts.Graft) -> inspect.Parameter:
         if graft.reads is not None:
-            annotation = Annotated[str | None, typer.Option(graft.option, metavar=graft.metavar, help=graft.help)]
-            return inspect.Parameter(
-                graft.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation
-            )
+            typed = Annotated[str | None, typer.Option(graft.option, metavar=graft.metavar, help=graft.help)]
+            return inspect.Parameter(graft.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=typed)
         choices = StrEnum(graft.name, {choice.name: choice.name for choice in graft.offered})  # type: ignore[misc]
         explained = "; ".join(f"{choice.name}: {choice.help}" for choice in graft.offered)
         annotation = Annotated[choices | None, typer.Option(graft.option, help=f"{graft.help} {explained}.")]

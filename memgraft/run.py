@@ -20,7 +20,7 @@ from memgraft.errors import (
     WrongUsageError,
     writing_to,
 )
-from memgraft.formats import GIGA, Counter, JvmSummary, read_summaries
+from memgraft.formats import GIGA, Counter, JvmSummary, Zeroing, read_summaries
 from memgraft.grafts import Selection, choices, describe, joining, stock_of
 from memgraft.screen import Screen, table
 from memgraft.words import bytes_of, count_of, decisions, percent, seconds_of

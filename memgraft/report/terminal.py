@@ -42,7 +42,11 @@ def _tables(outcome: Outcome, screen: Screen) -> None:
     screen.print(metrics)
     _rows(screen, "The epochs", facts.epoch_rows(outcome))
     _rows(screen, "What the graft did, per launch", [*grafted_rows(outcome.zeroing), *outcome.buffers[Side.GRAFTED]])
-    _rows(screen, f"What {baseline} did, per launch", [*grafted_rows(outcome.baseline_zeroing), *outcome.buffers[Side.BASELINE]])
+    _rows(
+        screen,
+        f"What {baseline} did, per launch",
+        [*grafted_rows(outcome.baseline_zeroing), *outcome.buffers[Side.BASELINE]],
+    )
     _rows(screen, "How quiet it was", facts.noise_rows(outcome))
 
 

@@ -123,6 +123,7 @@ bool zeroing_follows_collections(const ZeroingOptions& options) {
 
 void install_zeroing(const ZeroingOptions& options, const Stock& stock, Collector collector, Patch& patch) {
   static Zeroing graft;
+  graft.ensure_parsability = nullptr;  // only some strategies replace it: see zeroing_calls()
   choose_kernels(graft, options);
   const Joints joints = find_joints(kZeroingNeeds, stock, collector);
   graft.hands_out_windows = hands_out_windows(options);

@@ -122,7 +122,7 @@ TEST_P(BuffersGraft, CanAlwaysBeWalked) {
   const BufferCounts counts = buffer_counts();
   EXPECT_GE(counts.collections, 4U);
   if (!GetParam().levels.empty()) {
-    EXPECT_GT(counts.levels.front().counts.taken, 100U);
+    EXPECT_GT(counts.levels.front().counts.taken, 20U);
     EXPECT_GT(counts.levels.front().counts.refills, 10U);
     EXPECT_GT(counts.levels.front().latencies.requests, 0U);
     EXPECT_GT(counts.levels.front().latencies.median, 0);
@@ -158,14 +158,14 @@ TEST_P(BuffersGraft, ServesManyThreads) {
 
 // JDK 25 and G1 may walk the heap within the allocation that a refill waits for.
 TEST_P(BuffersGraft, CanBeWalkedWithinARefill) {
-  static Walk* walk = nullptr;
+  static Walk* walks_heap = nullptr;
   static int walks = 0;
-  walk = walk_;
+  walks_heap = walk_;
   using Callback = void (*)();
   auto& in_allocation = *library_.function<Callback>("fake_in_allocation");
   in_allocation = [] {
     std::size_t dummy_words = 0;
-    EXPECT_TRUE(walk(&dummy_words));
+    EXPECT_TRUE(walks_heap(&dummy_words));
     ++walks;
   };
   walks = 0;
@@ -185,7 +185,7 @@ INSTANTIATE_TEST_SUITE_P(
                          .take = BufferOptions::Take::automatic,
                          .zeroing = {}},
                     Ways{.name = "two_levels", .levels = {{Kind::cpu, 8'192}, {Kind::node, 32'768}}, .zeroing = {}},
-                    Ways{.name = "small", .levels = {{Kind::node, 1'040}}, .zeroing = {}},
+                    Ways{.name = "small", .levels = {{Kind::node, 2'200}}, .zeroing = {}},
                     Ways{.name = "bulk",
                          .levels = {{Kind::cpu, 8'192}, {Kind::node, 32'768}},
                          .zeroing = ZeroingStrategy::bulk},
