@@ -18,8 +18,8 @@ def lines(buffers: Buffers) -> Iterator[str]:
             f"{level.kind}={shown(level.bytes)} ({count_of(level.buffers, 'buffer')}, {level.take}): "
             f"{count_of(level.taken, 'request')}, {count_of(level.refills, 'refill')}, "
             f"{percent(level.foreign_percent / 100)} foreign, {level.contended:,} contended; "
-            f"{bytes_of(level.waste_at_refills_bytes)} lost at refills, {bytes_of(level.waste_at_collections_bytes)} at "
-            f"{count_of(buffers.collections or 0, 'collection')}{_time(level.latency)}"
+            f"{bytes_of(level.waste_at_refills_bytes)} lost at refills, "
+            f"{bytes_of(level.waste_at_collections_bytes)} at {count_of(buffers.collections or 0, 'collection')}{_time(level.latency)}"
         )
     if buffers.heap is not None:
         yield f"the heap itself: {count_of(buffers.heap.tlabs, 'TLAB')}{_time(buffers.heap.latency)}"
