@@ -197,6 +197,22 @@ Latencies latencies(const Buffers& buffers, Pick pick) {
   return found;
 }
 
+// Levels that have as many buffers as another one add nothing but work.
+void check_levels(const BufferOptions& options, const allocation::Topology& topology) {
+  for (std::size_t i = 1; i < options.levels.size(); ++i) {
+    const allocation::Kind below = options.levels[i - 1].kind;
+    const allocation::Kind kind = options.levels[i].kind;
+    if (topology.count(kind) == topology.count(below)) {
+      const std::string name(name_of(kind));
+      throw Refusal("the buffers graft cannot join on this machine",
+                    {.looked_for = "fewer " + name + "s than " + std::string(name_of(below)) + "s",
+                     .found = "as many: " + std::to_string(topology.count(kind)),
+                     .advice = "leave one of these levels out"},
+                    kExitCannotTakeGraft);
+    }
+  }
+}
+
 }  // namespace
 
 const Needs kBufferNeeds{.graft = "buffers",
@@ -223,10 +239,12 @@ void install_buffers(const BufferOptions& options, const Stock& stock, Collector
                    .advice = "use take=atomic, or leave the choice to Memgraft"},
                   kExitCannotTakeGraft);
   }
+  const allocation::Topology topology = allocation::Topology::of_system();
+  check_levels(options, topology);
   buffers.zeroing = zeroing;
   buffers.refuse = refuse;
   buffers.hierarchy =
-      new allocation::Hierarchy(options.levels, allocation::Topology::of_system(),
+      new allocation::Hierarchy(options.levels, topology,
                                 {.allocate = ask_heap, .discard = fill_rest}, restartable);
   buffers.times = new allocation::PerThread<Times>;
   // A function of libjvm, whose mangled name tells its type.
