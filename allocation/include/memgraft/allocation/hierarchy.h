@@ -58,7 +58,7 @@ class Hierarchy {
   // `levels`, at most kMostLevels, lowest first, each size at least that of the one below and at most
   // kMostWords. Where `restartable`, buffers of kinds that have one CPU each are taken from without atomic
   // instructions: can_replace_on_cpu().
-  Hierarchy(std::vector<Level> levels, const Topology& topology, Heap heap, bool restartable);
+  Hierarchy(std::vector<Level> levels, Topology topology, Heap heap, bool restartable);
   // A thread that took from it must have ended, or never take from another one afterwards.
   ~Hierarchy();
   Hierarchy(const Hierarchy&) = delete;
