@@ -31,8 +31,8 @@ struct alignas(128) Hierarchy::OwnLine {
   Buffer<Machine> buffer;
 };
 
-Hierarchy::Hierarchy(std::vector<Level> levels, const Topology& topology, Heap heap, bool restartable)
-    : levels_(std::move(levels)), topology_(topology), heap_(heap) {
+Hierarchy::Hierarchy(std::vector<Level> levels, Topology topology, Heap heap, bool restartable)
+    : levels_(std::move(levels)), topology_(std::move(topology)), heap_(heap) {
   for (std::size_t level = 0; level < levels_.size(); ++level) {
     Stage& stage = stages_.at(level);
     stage.buffers = std::make_unique<OwnLine[]>(buffers(level));  // NOLINT(modernize-avoid-c-arrays)
@@ -62,7 +62,7 @@ Hierarchy::Taken Hierarchy::take_from(std::size_t level, std::uint64_t least, st
 Hierarchy::Taken Hierarchy::search(std::size_t level, std::uint64_t least, std::uint64_t wanted,
                                    void* context) {
   using Outcome = Buffer<Machine>::Outcome;
-  Stage& stage = stages_.at(level);
+  const Stage& stage = stages_.at(level);
   const Kind kind = levels_[level].kind;
   const std::size_t all = topology_.count(kind);
   ThreadCounts::OfLevel& counts = counts_.mine().levels.at(level);

@@ -1,5 +1,6 @@
 #include "memgraft/allocation/topology.h"
 
+#include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <map>

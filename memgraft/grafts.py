@@ -126,7 +126,7 @@ GRAFTS = (
             Choice(
                 "adaptive",
                 "decided after each collection: concurrent where CPUs idle, else what measures best; `run` keeps "
-                "hot-path for a program whose profile shows no measured gain",
+                "hot-path unless some strategy was measured to be a gain for the program",
                 decides=True,
             ),
             Choice(

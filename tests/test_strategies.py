@@ -266,7 +266,8 @@ def test_adaptive_uses_the_helper_only_where_a_cpu_is_idle(distribution_jdk: Jdk
         folder.mkdir()
         pinned = ["taskset", "-c", ",".join(map(str, sorted(os.sched_getaffinity(0))[:cpus]))]
         options = ["-XX:+UseSerialGC", "-Xmx64m", *agent_options(folder, "zeroing=adaptive")]
-        result = run([*pinned, *churn(distribution_jdk, options, threads=1, iterations=4)])
+        # Long enough for the JVM's compilers to become idle.
+        result = run([*pinned, *churn(distribution_jdk, options, threads=1, iterations=60)])
         assert result.returncode == 0, result.stderr
         decisions[cpus] = read_all(folder)[0]["grafts"]["zeroing"]["decisions"]
     assert "concurrent" not in decisions[1]

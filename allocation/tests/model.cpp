@@ -13,55 +13,17 @@
 #include <string>
 #include <string_view>
 
-// After all of the standard library, as it has macros of the names of its memory orders and more.
-#include <relacy/relacy.hpp>
-#undef memory_order_relaxed
-#undef memory_order_consume
-#undef memory_order_acquire
-#undef memory_order_release
-#undef memory_order_acq_rel
-#undef memory_order_seq_cst
-
+// After all of the standard library: see there.
 #include "memgraft/allocation/buffer.h"
+#include "memgraft/relacy_atomic.h"
 
 namespace memgraft::allocation {
 namespace {
 
-rl::memory_order model_order(std::memory_order order) {
-  switch (order) {
-    case std::memory_order_relaxed:
-      return rl::mo_relaxed;
-    case std::memory_order_acquire:
-      return rl::mo_acquire;
-    case std::memory_order_release:
-      return rl::mo_release;
-    case std::memory_order_acq_rel:
-      return rl::mo_acq_rel;
-    default:
-      return rl::mo_seq_cst;
-  }
-}
-
-// Relacy's atomic with the standard's names.
-template <typename Value>
-class Atomic {
- public:
-  explicit Atomic(Value value) { word_.store(value, rl::mo_relaxed, $); }
-  Value load(std::memory_order order) const { return word_.load(model_order(order), $); }
-  void store(Value value, std::memory_order order) { word_.store(value, model_order(order), $); }
-  bool compare_exchange_strong(Value& expected, Value value, std::memory_order success,
-                               std::memory_order failure) {
-    return word_.compare_exchange_strong(expected, value, model_order(success), $, model_order(failure), $);
-  }
-
- private:
-  rl::atomic<Value> word_;
-};
-
 struct Model {
-  using Word = Atomic<State>;
-  using Pointer = Atomic<std::byte*>;
-  using Size = Atomic<std::uint64_t>;
+  using Word = RelacyAtomic<State>;
+  using Pointer = RelacyAtomic<std::byte*>;
+  using Size = RelacyAtomic<std::uint64_t>;
 
   // As Hierarchy does it.
   Replaced replace(Word& word, State expected, State desired) const {

@@ -14,52 +14,14 @@
 #include <string>
 #include <string_view>
 
-// After all of the standard library, as it has macros of the names of its memory orders and more.
-#include <relacy/relacy.hpp>
-#undef memory_order_relaxed
-#undef memory_order_consume
-#undef memory_order_acquire
-#undef memory_order_release
-#undef memory_order_acq_rel
-#undef memory_order_seq_cst
-
+// After all of the standard library: see there.
+#include "memgraft/relacy_atomic.h"
 #include "protocol.h"
 
 namespace memgraft::zeroing::ahead {
 namespace {
 
-rl::memory_order model_order(std::memory_order order) {
-  switch (order) {
-    case std::memory_order_relaxed:
-      return rl::mo_relaxed;
-    case std::memory_order_acquire:
-      return rl::mo_acquire;
-    case std::memory_order_release:
-      return rl::mo_release;
-    case std::memory_order_acq_rel:
-      return rl::mo_acq_rel;
-    default:
-      return rl::mo_seq_cst;
-  }
-}
-
-/// Relacy's atomic with the standard's names.
-class Word {
- public:
-  Word() { word_.store(0, rl::mo_relaxed, $); }
-  Value load(std::memory_order order) const { return word_.load(model_order(order), $); }
-  void store(Value value, std::memory_order order) { word_.store(value, model_order(order), $); }
-  Value fetch_add(Value more, std::memory_order order) {
-    return word_.fetch_add(more, model_order(order), $);
-  }
-  bool compare_exchange_strong(Value& expected, Value value, std::memory_order success,
-                               std::memory_order failure) {
-    return word_.compare_exchange_strong(expected, value, model_order(success), $, model_order(failure), $);
-  }
-
- private:
-  rl::atomic<Value> word_;
-};
+using Word = RelacyAtomic<Value>;
 
 #ifndef MEMGRAFT_MODEL_FORGETS
 #define MEMGRAFT_MODEL_FORGETS "nothing"

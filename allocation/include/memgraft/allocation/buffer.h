@@ -1,7 +1,7 @@
 // One allocation buffer between a heap and its threads' buffers, from which any thread may take memory and
 // which any thread may refill (C. M. Kirsch, H. Payer, H. Röck, "Hierarchical PLABs, CLABs, TLABs in
-// Hotspot", University of Salzburg, 2012, listing 2). Lock-free: a thread that finds the buffer being
-// refilled is told so and goes elsewhere.
+// Hotspot", University of Salzburg, undated, about 2012, listing 2). Lock-free: a thread that finds the
+// buffer being refilled is told so and goes elsewhere.
 //
 // A template, so that the model checker in tests/ runs the very code that ships; `Policy` is what differs:
 //

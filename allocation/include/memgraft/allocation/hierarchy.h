@@ -58,8 +58,8 @@ class Hierarchy {
   // `levels`, at most kMostLevels, lowest first, each size at least that of the one below and at most
   // kMostWords. Where `restartable`, buffers of kinds that have one CPU each are taken from without atomic
   // instructions: can_replace_on_cpu().
-  Hierarchy(std::vector<Level> levels, const Topology& topology, Heap heap, bool restartable);
-  // A thread that took from it must have ended, or never take from another one afterwards.
+  Hierarchy(std::vector<Level> levels, Topology topology, Heap heap, bool restartable);
+  // No thread that took from it may end afterwards without having taken from another one.
   ~Hierarchy();
   Hierarchy(const Hierarchy&) = delete;
   Hierarchy& operator=(const Hierarchy&) = delete;

@@ -1,5 +1,6 @@
 // One object of a kind for each thread that asks for it; a thread that ends leaves it to another one. For
-// counts: written by one thread at a time, read by any.
+// counts: written by one thread at a time, read by any. Made for one at a time per T in a process: a thread
+// that turns to another one leaves its object in the first behind, and gets a new one when it comes back.
 #pragma once
 
 #include <pthread.h>
@@ -16,7 +17,7 @@ class PerThread {
     static pthread_once_t made = PTHREAD_ONCE_INIT;
     (void)pthread_once(&made, [] { (void)pthread_key_create(&thread_end, let_go); });
   }
-  // Threads that used it must have ended, or never use another of the same T afterwards.
+  // No thread that used it may end afterwards without having used another of the same T.
   ~PerThread() {
     for (Node* node = nodes_.load(std::memory_order_acquire); node != nullptr;) {
       Node* const next = node->next;
