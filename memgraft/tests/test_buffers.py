@@ -27,6 +27,11 @@ def test_small_tlabs_alone_need_no_agent() -> None:
     assert parse("thread=16k").jvm_options == ["-XX:TLABSize=16384", "-XX:-ResizeTLAB"]
 
 
+def test_tlabs_below_hotspots_least_set_that_too() -> None:
+    assert parse("thread=1k").jvm_options == ["-XX:MinTLABSize=1024", "-XX:TLABSize=1024", "-XX:-ResizeTLAB"]
+    assert parse("thread=2k").jvm_options == ["-XX:TLABSize=2048", "-XX:-ResizeTLAB"]
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -46,7 +51,7 @@ def test_small_tlabs_alone_need_no_agent() -> None:
         ("core=1001", "'core=1001' has no size"),
         ("core=17g", "'core=17g' has no size"),
         ("core=1t", "'core=1t' has no size"),
-        ("thread=1k", "below HotSpot's least TLAB"),
+        ("thread=512", "below HotSpot's least TLAB"),
     ],
 )
 def test_one_line_says_what_is_wrong(text: str, why: str) -> None:
