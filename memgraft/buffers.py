@@ -15,7 +15,7 @@ THREAD = KINDS[0]
 GROWING = "growing"
 UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 LEAST_TLAB, MOST_BYTES = 2**10, 16 * 2**30
-"""Below, HotSpot keeps all of a TLAB or more for prefetching (576 bytes on x86-64); and what is far beyond any nursery."""
+"""Below, HotSpot keeps all of a TLAB for prefetching (576 bytes on x86-64); and what is far beyond any nursery."""
 MIN_TLAB_SIZE = 2 * 2**10
 """HotSpot's default of that flag, which must be set for smaller ones."""
 EXPECTED = (

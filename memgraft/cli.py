@@ -243,7 +243,20 @@ def paper(
         int, typer.Option(metavar="N", min=2, help="Iterations of each launch, the first half not counted.")
     ] = 6,
     workloads: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Which workloads; default: all of bin/workload.")
+        str | None, typer.Option(metavar="A,B", help="Which workloads; default: all of bin/workload, or the figure's.")
+    ] = None,
+    threads: Annotated[
+        str | None, typer.Option(metavar="N,N", help="Figures of buffers: threads of a workload; default: 2,16,80.")
+    ] = None,
+    tlabs: Annotated[
+        str | None, typer.Option(metavar="SIZE,SIZE", help="Figures of buffers: only these of its TLAB sizes.")
+    ] = None,
+    sizes: Annotated[
+        str | None,
+        typer.Option(metavar="SIZE,SIZE", help="Figures of buffers: only these sizes of their lowest level."),
+    ] = None,
+    heap: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="Figures of buffers: heap, of which a third is the nursery.")
     ] = None,
     metric: Annotated[
         MetricName, typer.Option(help="What figures of execution time show; auto: the thesis's, wall-clock time.")
@@ -255,7 +268,7 @@ def paper(
     json: Json = False,
 ) -> None:
     """Tables and figures of the papers, measured on this machine beside the published values; without NAME: a list."""
-    from memgraft.paper import show, work
+    from memgraft.paper import levels, show, work
 
     if not names:
         entries = work.listed()
@@ -265,12 +278,13 @@ def paper(
             show.list_all(entries, screen.out())
         return
     shown = MetricName.ITERATION_WALL if metric is MetricName.AUTO else metric
-    asked = work.Asked(size, launches, iterations, workloads, shown, kept, output)
+    choice = levels.Choice(threads, tlabs, sizes, heap)
+    asked = work.Asked(size, launches, iterations, workloads, shown, kept, output, choice)
     made = work.make(names, asked)
     for result in made:
         definition, tables = result.pop("definition"), result.pop("tables")
         if not json:
-            show.show(definition, tables, Path(result["page"]), screen.out())
+            show.show(definition, tables, result["measured"], Path(result["page"]), screen.out())
     if json:
         screen.print_json({"schema": 1, "kind": "papers", "papers": made})
 
