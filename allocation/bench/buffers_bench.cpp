@@ -11,17 +11,21 @@
 //   take/contended/N          by N threads from one buffer
 //   refill/atomic, refill/restartable   each request refills its buffer first, from a heap that costs nothing
 //
-// Names are buffers/<what>; real_time is nanoseconds of one operation, of all threads together where there are
-// several. What this machine has no CPUs for is left out. All options are Google Benchmark's.
+// Names are buffers/<what>. The counter `nanoseconds` is the time of one operation, of all threads together
+// where there are several. Of one thread, and of two that take turns, it is the median of batches: where a
+// thread is put aside for milliseconds, a mean would be that of the scheduler. Of threads that contend it is
+// the mean, because a core keeps a line for a while before another gets it. What this machine has no CPUs for
+// is left out. All options are Google Benchmark's.
 #include <benchmark/benchmark.h>
 #include <sched.h>
 
-#include <array>
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <optional>
+#include <functional>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,7 +37,7 @@ namespace {
 
 constexpr std::uint64_t kTlabWords = 2048;
 constexpr std::uint64_t kBufferWords = std::uint64_t{1} << 31;
-constexpr double kNanosecondsPerSecond = 1e9;
+constexpr int kBatch = 1000;
 
 std::vector<unsigned> usable_cpus() {
   cpu_set_t set;
@@ -64,7 +68,9 @@ class OnCpu {
   }
   ~OnCpu() { (void)sched_setaffinity(0, sizeof before_, &before_); }
   OnCpu(const OnCpu&) = delete;
+  OnCpu(OnCpu&&) = delete;
   OnCpu& operator=(const OnCpu&) = delete;
+  OnCpu& operator=(OnCpu&&) = delete;
 
  private:
   cpu_set_t before_{};
@@ -77,46 +83,62 @@ struct alignas(128) Pointer {
 Pointer the_pointer;
 
 // As a heap hands memory out: look, then swap, and again if somebody else was first.
-std::uint64_t move_on(std::atomic<std::uint64_t>& top) {
-  std::uint64_t lost = 0;
+void move_on(std::atomic<std::uint64_t>& top) {
   std::uint64_t seen = top.load(std::memory_order_relaxed);
   while (!top.compare_exchange_strong(seen, seen + kTlabWords, std::memory_order_acq_rel,
                                       std::memory_order_relaxed)) {
-    ++lost;
   }
-  return lost;
 }
 
-void swap_alone(benchmark::State& state, unsigned cpu) {
-  const OnCpu pinned(cpu);
+enum class Average : std::uint8_t { median, mean };
+
+double average(Average kind, std::vector<double>& values) {
+  if (kind == Average::mean) {
+    return std::reduce(values.begin(), values.end()) / static_cast<double>(values.size());
+  }
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// Batch after batch of an operation, by as many threads as `state` says, each on a CPU of its own.
+template <typename Operation>
+void measure(benchmark::State& state, const std::vector<unsigned>& cpus, Average of_batches,
+             Operation operation) {
+  using Clock = std::chrono::steady_clock;
+  const OnCpu pinned(cpus.at(static_cast<std::size_t>(state.thread_index())));
+  std::vector<double> batches;
   for ([[maybe_unused]] auto turn : state) {
-    benchmark::DoNotOptimize(move_on(the_pointer.top));
+    const Clock::time_point start = Clock::now();
+    for (int i = 0; i < kBatch; ++i) {
+      operation();
+    }
+    batches.push_back(std::chrono::duration<double, std::nano>(Clock::now() - start).count());
   }
+  state.counters["nanoseconds"] = benchmark::Counter(average(of_batches, batches) / kBatch / state.threads(),
+                                                     benchmark::Counter::kAvgThreads);
 }
 
-// Both threads together make twice as many swaps as each has turns.
-void hand_over(benchmark::State& state, std::array<unsigned, 2> cpus) {
+Average contending(const benchmark::State& state) {
+  return state.threads() > 1 ? Average::mean : Average::median;
+}
+
+void swap(benchmark::State& state, const std::vector<unsigned>& cpus) {
+  measure(state, cpus, contending(state), [] { move_on(the_pointer.top); });
+}
+
+void hand_over(benchmark::State& state, const std::vector<unsigned>& cpus) {
   const auto me = static_cast<std::uint64_t>(state.thread_index());
-  const OnCpu pinned(cpus.at(me));
   if (me == 0) {
     the_pointer.top.store(0, std::memory_order_relaxed);
   }
-  for ([[maybe_unused]] auto turn : state) {
+  measure(state, cpus, Average::median, [me] {
     std::uint64_t seen = the_pointer.top.load(std::memory_order_relaxed);
     while (seen % 2 != me || !the_pointer.top.compare_exchange_weak(seen, seen + 1, std::memory_order_acq_rel,
                                                                     std::memory_order_relaxed)) {
       seen = the_pointer.top.load(std::memory_order_relaxed);
     }
-  }
-}
-
-void swap_contended(benchmark::State& state, const std::vector<unsigned>& cpus) {
-  const OnCpu pinned(cpus.at(static_cast<std::size_t>(state.thread_index())));
-  std::uint64_t lost = 0;
-  for ([[maybe_unused]] auto turn : state) {
-    lost += move_on(the_pointer.top);
-  }
-  state.counters["lost"] = benchmark::Counter(static_cast<double>(lost), benchmark::Counter::kAvgIterations);
+  });
 }
 
 // Never written to: buffers hand addresses out and do not look behind them.
@@ -127,32 +149,31 @@ std::byte* endless(void* /*context*/, std::uint64_t /*words*/) {
 void forget(Rest /*rest*/) {}
 
 void take(benchmark::State& state, Hierarchy& buffers, const std::vector<unsigned>& cpus) {
-  const OnCpu pinned(cpus.at(static_cast<std::size_t>(state.thread_index())));
-  for ([[maybe_unused]] auto turn : state) {
-    benchmark::DoNotOptimize(buffers.take(kTlabWords, kTlabWords, nullptr));
-  }
+  measure(state, cpus, contending(state),
+          [&buffers] { benchmark::DoNotOptimize(buffers.take(kTlabWords, kTlabWords, nullptr)); });
 }
 
 // Never destroyed: benchmarks run after their registration, and threads count in them until they end.
-Hierarchy& buffers_of(Kind kind, std::uint64_t words, bool restartable) {
-  return *new Hierarchy({{.kind = kind, .words = words}}, Topology::of_system(),
+Hierarchy& buffers_of(const Topology& topology, std::uint64_t words, bool restartable) {
+  return *new Hierarchy({{.kind = Kind::cpu, .words = words}}, topology,
                         {.allocate = endless, .discard = forget}, restartable);
 }
 
-std::string name(const char* what) { return std::string("buffers/") + what; }
+// A system that tells nothing is taken for one CPU: all threads share its buffer.
+Topology one_for_all() { return Topology::of_system("/dev/null"); }
 
-// One CPU of each of two cores, or of two processors; nullopt where there are none.
-std::optional<std::array<unsigned, 2>> two_of(Kind kind, const std::vector<unsigned>& cpus) {
-  const Topology topology = Topology::of_system();
+// One CPU of each of two cores of a processor, or of two processors; empty where there are none.
+std::vector<unsigned> two_of(Kind kind, const Topology& topology, const std::vector<unsigned>& cpus) {
+  const unsigned one = cpus.front();
+  const auto same = [&](Kind of, unsigned other) {
+    return topology.index_of(of, one) == topology.index_of(of, other);
+  };
   for (const unsigned other : cpus) {
-    const bool apart = topology.index_of(kind, cpus.front()) != topology.index_of(kind, other);
-    const bool together = kind == Kind::processor || topology.index_of(Kind::processor, cpus.front()) ==
-                                                         topology.index_of(Kind::processor, other);
-    if (apart && together) {
-      return std::array{cpus.front(), other};
+    if (!same(kind, other) && (kind == Kind::processor || same(Kind::processor, other))) {
+      return {one, other};
     }
   }
-  return std::nullopt;
+  return {};
 }
 
 std::vector<int> thread_counts(std::size_t cpus) {
@@ -166,38 +187,30 @@ std::vector<int> thread_counts(std::size_t cpus) {
   return counts;
 }
 
-void add_all(const std::vector<unsigned>& cpus) {
-  const bool restartable = can_replace_on_cpu();
-  benchmark::RegisterBenchmark(name("swap/alone").c_str(), swap_alone, cpus.front())->UseRealTime();
-  for (const auto& [kind, what] : {std::pair(Kind::core, "swap/handover-core"),
-                                   std::pair(Kind::processor, "swap/handover-processor")}) {
-    if (const auto two = two_of(kind, cpus)) {
-      benchmark::RegisterBenchmark(name(what).c_str(), hand_over, *two)->Threads(2)->UseRealTime();
+void add_all(const Topology& topology, const std::vector<unsigned>& cpus) {
+  const auto add = [](const std::string& what, int threads, auto run, const auto&... with) {
+    benchmark::RegisterBenchmark(("buffers/" + what).c_str(), run, with...)->Threads(threads)->UseRealTime();
+  };
+  add("swap/alone", 1, swap, cpus);
+  for (const auto& [kind, what] :
+       {std::pair(Kind::core, "swap/handover-core"), std::pair(Kind::processor, "swap/handover-processor")}) {
+    if (const auto two = two_of(kind, topology, cpus); !two.empty()) {
+      add(what, 2, hand_over, two);
     }
   }
-  benchmark::RegisterBenchmark(name("take/atomic").c_str(), take,
-                               std::ref(buffers_of(Kind::cpu, kBufferWords, false)), cpus)
-      ->UseRealTime();
-  benchmark::RegisterBenchmark(name("refill/atomic").c_str(), take,
-                               std::ref(buffers_of(Kind::cpu, kTlabWords, false)), cpus)
-      ->UseRealTime();
-  if (restartable) {
-    benchmark::RegisterBenchmark(name("take/restartable").c_str(), take,
-                                 std::ref(buffers_of(Kind::cpu, kBufferWords, true)), cpus)
-        ->UseRealTime();
-    benchmark::RegisterBenchmark(name("refill/restartable").c_str(), take,
-                                 std::ref(buffers_of(Kind::cpu, kTlabWords, true)), cpus)
-        ->UseRealTime();
+  for (const bool restartable : {false, true}) {
+    if (restartable && !can_replace_on_cpu()) {
+      continue;
+    }
+    const std::string how = restartable ? "restartable" : "atomic";
+    add("take/" + how, 1, take, std::ref(buffers_of(topology, kBufferWords, restartable)), cpus);
+    add("refill/" + how, 1, take, std::ref(buffers_of(topology, kTlabWords, restartable)), cpus);
   }
   for (const int threads : thread_counts(cpus.size())) {
-    const std::string count = "/" + std::to_string(threads);
-    benchmark::RegisterBenchmark((name("swap/contended") + count).c_str(), swap_contended, cpus)
-        ->Threads(threads)
-        ->UseRealTime();
-    benchmark::RegisterBenchmark((name("take/contended") + count).c_str(), take,
-                                 std::ref(buffers_of(Kind::node, kBufferWords, false)), cpus)
-        ->Threads(threads)
-        ->UseRealTime();
+    const std::string count = std::to_string(threads);
+    add("swap/contended/" + count, threads, swap, cpus);
+    add("take/contended/" + count, threads, take, std::ref(buffers_of(one_for_all(), kBufferWords, false)),
+        cpus);
   }
 }
 
@@ -216,7 +229,7 @@ int main(int argc, char** argv) {
     benchmark::AddCustomContext(std::string(kKindNames.at(kind)) + "s",
                                 std::to_string(topology.count(static_cast<Kind>(kind))));
   }
-  bench::add_all(cpus.empty() ? std::vector{0U} : cpus);
+  bench::add_all(topology, cpus.empty() ? std::vector{0U} : cpus);
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   return 0;

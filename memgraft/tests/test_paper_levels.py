@@ -150,7 +150,7 @@ class TestPlan:
         return levels.plan([definition.find(name)], choice, None, "small", 2, 6, kinds or TWO_CORES)
 
     def test_all_of_figure_2(self) -> None:
-        """A baseline for each of 6 TLAB sizes, and 5 PLABs and 4 CLABs under each; 2 workloads, 3 numbers of threads."""
+        """Under each of 6 TLAB sizes nothing, 5 PLABs and 4 CLABs; 2 workloads, 3 numbers of threads."""
         planned = self.plan("buffers-figure-2", Choice())
         assert len(planned.strategies) == 6 * (1 + 5 + 4)
         assert planned.total == 60 * 2 * 3 * 6
