@@ -249,15 +249,15 @@ def measured(definition: Definition, kept: Grid) -> list[tuple[str, str]]:
     levels = dict.fromkeys(levels for part in definition.levels for levels in part.levels)
     run = [(tlab, one) for tlab in tlabs for one in levels if under(tlab, one) in has]
     rows = [
-        ("of TLABs", _part([tlab for tlab in tlabs if any(tlab == row for row, _ in run)], list(tlabs))),
-        ("of buffers", _part([one for one in levels if any(one == column for _, column in run)], list(levels))),
+        ("TLABs run", _part([tlab for tlab in tlabs if any(tlab == row for row, _ in run)], list(tlabs))),
+        ("buffers run", _part([one for one in levels if any(one == column for _, column in run)], list(levels))),
     ]
     if programs is not None:
         here = kept.programs()
         counts = dict.fromkeys(str(program.threads) for program in here)
         rows += [
-            ("of workloads", _part(list(dict.fromkeys(one.workload for one in here)), programs.workloads)),
-            ("of threads", _part(list(counts), [str(number) for number in programs.threads])),
+            ("workloads run", _part(list(dict.fromkeys(one.workload for one in here)), programs.workloads)),
+            ("threads run", _part(list(counts), [str(number) for number in programs.threads])),
         ]
     left_out = kept.settings.get("left_out", {})
     rows += [(f"left out: {one}", left_out[one]) for one in levels if one in left_out]

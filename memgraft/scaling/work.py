@@ -215,18 +215,19 @@ def sentences(scaling: Scaling) -> list[str]:
         for levels in scaling.asked.levels:
             mine = scaling.at(tlab, levels)
             first = next((point for point in mine if point.model.busy >= SATURATED), None)
-            name = "without buffers" if levels == NONE else f"with {levels}"
+            name = "without buffers:" if levels == NONE else f"with {levels}:"
             # Between two numbers of cores that were looked at.
             before = max((one.cores for one, two in pairwise(mine) if two is first), default=None)
             where = (
-                f"not up to {mine[-1].cores} cores ({percent(mine[-1].model.busy)} of its time in use)"
+                f"not up to {mine[-1].cores} cores ({percent(mine[-1].model.busy)} there)"
                 if first is None
                 else f"from {first.cores} cores on"
                 if before is None
                 else f"between {before} and {first.cores} cores"
             )
             parts.append(f"{name} {where}")
-        made.append(f"TLABs of {buffers.shown(tlab)}: the heap's pointer is saturated {'; '.join(parts)}.")
+        busy = f"the heap's pointer is in use for {percent(SATURATED)} of the time or more"
+        made.append(f"TLABs of {buffers.shown(tlab)}: {busy} {'; '.join(parts)}.")
     worst = max(abs(_throughput(point.simulated) / _throughput(point.model) - 1) for point in scaling.points)
     made.append(
         f"Simulation, with service times that are fixed, and formula, for which they are exponential, differ by "

@@ -119,9 +119,9 @@ class TestNumbers:
 
     def test_it_says_which_part_was_run(self, made: dict[str, dict[str, Any]]) -> None:
         measured = made["buffers-four-levels"]["measured"]
-        assert measured["of TLABs"] == "4k; growing (not: 16k; 64k)"
-        assert measured["of threads"] == "2; 80 (not: 16)"
-        assert measured["of workloads"] == "javac (not: lusearch)"
+        assert measured["TLABs run"] == "4k; growing (not: 16k; 64k)"
+        assert measured["threads run"] == "2; 80 (not: 16)"
+        assert measured["workloads run"] == "javac (not: lusearch)"
         [left_out] = [of for of in measured if of.startswith("left out: ")]
         assert left_out.endswith("node=64m")
         assert "as many nodes" in measured[left_out]
@@ -252,6 +252,6 @@ def test_the_command(memgraft: Memgraft) -> None:
     assert shown.code == 0, shown.err
     assert "javac, 80 threads" in shown.out
     assert "2.50 [" in shown.out
-    assert "of TLABs: 4k; growing (not: 1k; 16k; 64k; 128k)" in " ".join(shown.out.split())
+    assert "TLABs run: 4k; growing (not: 1k; 16k; 64k; 128k)" in " ".join(shown.out.split())
     assert "CLABs perform on average slightly better" in shown.out
     assert memgraft("paper", "buffers-figure-2", "zeroing-5.1", "--from", "kept", "--output", "o").code == 2
