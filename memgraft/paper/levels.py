@@ -13,7 +13,7 @@ from memgraft.paper.definition import Definition, LevelsPart, Programs
 from memgraft.paper.grid import Grid, Kept, Plan, Program
 from memgraft.paper.measures import MEAN, Cell, Table, geometric_mean, times
 from memgraft.statistics import Interval
-from memgraft.words import count_of, percent, three_digits
+from memgraft.words import PERCENT, count_of, three_digits
 
 NURSERY = 3
 """The paper's nursery is a third of its heap."""
@@ -218,7 +218,7 @@ def _table(part: LevelsPart, kept: Grid, program: Program, metric: Metric) -> Ta
     cells.sort(key=lambda cell: rows.index(cell.row))
     speed_up = part.quantity == "speed-up"
     return Table(
-        f"{part.title}: {program.title}", cells, three_digits if speed_up else percent, 1.0 if speed_up else None
+        f"{part.title}: {program.title}", cells, three_digits if speed_up else _exact_percent, 1.0 if speed_up else None
     )
 
 
@@ -229,6 +229,11 @@ def _mean(ratios: Sequence[Sequence[float]]) -> Interval:
 
 def _row(tlab: str) -> str:
     return f"{tlab} TLABs"
+
+
+def _exact_percent(share: float) -> str:
+    """`0.00612 %`, and `0 %` for none at all: a few of a million must not look like none."""
+    return f"{three_digits(share * PERCENT)} %"
 
 
 def _foreign(kept: Kept) -> float | None:
