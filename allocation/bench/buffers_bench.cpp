@@ -6,6 +6,8 @@
 //                             costs when another core had the line. The time is that of one swap.
 //   swap/handover-processor   the same on two processors
 //   swap/contended/N          N threads, each on a CPU of its own, swap as often as they can
+//   think/alone               some work of one thread that nobody disturbs, as between two requests
+//   think/swapping/N          N threads, each of which works so and then swaps: what the model can be held to
 //   take/atomic               memory taken from a buffer: by compare-and-swap, by one thread
 //   take/restartable          the same in a restartable sequence
 //   take/contended/N          by N threads from one buffer
@@ -38,6 +40,8 @@ namespace {
 constexpr std::uint64_t kTlabWords = 2048;
 constexpr std::uint64_t kBufferWords = std::uint64_t{1} << 31;
 constexpr int kBatch = 1000;
+// Of 64 random bits: 0 to 255 steps.
+constexpr unsigned kThinkShift = 56;
 
 std::vector<unsigned> usable_cpus() {
   cpu_set_t set;
@@ -82,12 +86,13 @@ struct alignas(128) Pointer {
 };
 Pointer the_pointer;
 
-// As a heap hands memory out: look, then swap, and again if somebody else was first.
-void move_on(std::atomic<std::uint64_t>& top) {
+// As a heap hands memory out: look, then swap, and again if somebody else was first. Returns where it was.
+std::uint64_t move_on(std::atomic<std::uint64_t>& top, std::uint64_t words) {
   std::uint64_t seen = top.load(std::memory_order_relaxed);
-  while (!top.compare_exchange_strong(seen, seen + kTlabWords, std::memory_order_acq_rel,
+  while (!top.compare_exchange_strong(seen, seen + words, std::memory_order_acq_rel,
                                       std::memory_order_relaxed)) {
   }
+  return seen;
 }
 
 enum class Average : std::uint8_t { median, mean };
@@ -101,22 +106,30 @@ double average(Average kind, std::vector<double>& values) {
   return *middle;
 }
 
-// Batch after batch of an operation, by as many threads as `state` says, each on a CPU of its own.
+// Batch after batch of an operation, by as many threads as `state` says, each on a CPU of its own. Where
+// `progress` is given, which each operation of every thread moves on by kTlabWords, only those batches count
+// in which all threads took part; if there is none, all.
 template <typename Operation>
 void measure(benchmark::State& state, const std::vector<unsigned>& cpus, Average of_batches,
-             Operation operation) {
+             Operation operation, const std::atomic<std::uint64_t>* progress = nullptr) {
   using Clock = std::chrono::steady_clock;
   const OnCpu pinned(cpus.at(static_cast<std::size_t>(state.thread_index())));
-  std::vector<double> batches;
+  const std::uint64_t together = kTlabWords * kBatch * static_cast<std::uint64_t>(state.threads());
+  const auto moved = [&] { return progress != nullptr ? progress->load(std::memory_order_relaxed) : 0; };
+  std::vector<double> shared;
+  std::vector<double> others;
   for ([[maybe_unused]] auto turn : state) {
+    const std::uint64_t before = moved();
     const Clock::time_point start = Clock::now();
     for (int i = 0; i < kBatch; ++i) {
       operation();
     }
-    batches.push_back(std::chrono::duration<double, std::nano>(Clock::now() - start).count());
+    const double time = std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+    (progress == nullptr || moved() - before >= together / 4 * 3 ? shared : others).push_back(time);
   }
-  state.counters["nanoseconds"] = benchmark::Counter(average(of_batches, batches) / kBatch / state.threads(),
-                                                     benchmark::Counter::kAvgThreads);
+  const double batch = average(of_batches, shared.empty() ? others : shared);
+  state.counters["nanoseconds"] =
+      benchmark::Counter(batch / kBatch / state.threads(), benchmark::Counter::kAvgThreads);
 }
 
 Average contending(const benchmark::State& state) {
@@ -124,7 +137,8 @@ Average contending(const benchmark::State& state) {
 }
 
 void swap(benchmark::State& state, const std::vector<unsigned>& cpus) {
-  measure(state, cpus, contending(state), [] { move_on(the_pointer.top); });
+  measure(state, cpus, contending(state),
+          [] { benchmark::DoNotOptimize(move_on(the_pointer.top, kTlabWords)); });
 }
 
 void hand_over(benchmark::State& state, const std::vector<unsigned>& cpus) {
@@ -139,6 +153,32 @@ void hand_over(benchmark::State& state, const std::vector<unsigned>& cpus) {
       seen = the_pointer.top.load(std::memory_order_relaxed);
     }
   });
+}
+
+// Each step waits for the one before (Knuth's multiplier, The Art of Computer Programming 2, section 3.3.4),
+// and how many there are is random: two threads must not fall into step.
+std::uint64_t think(std::uint64_t from) {
+  const std::uint64_t steps = from >> kThinkShift;
+  for (std::uint64_t step = 0; step < steps; ++step) {
+    from = from * 6364136223846793005U + 1;
+    benchmark::DoNotOptimize(from);
+  }
+  return from * 6364136223846793005U + 1;
+}
+
+void think_alone(benchmark::State& state, const std::vector<unsigned>& cpus) {
+  measure(state, cpus, Average::median, [thought = std::uint64_t{1}]() mutable { thought = think(thought); });
+}
+
+// The work waits for the swap and the swap for the work, as with memory that is handed out and used: else the
+// CPU would do both at once.
+void think_and_swap(benchmark::State& state, const std::vector<unsigned>& cpus) {
+  measure(
+      state, cpus, Average::median,
+      [thought = std::uint64_t{1}]() mutable {
+        thought = think(thought + move_on(the_pointer.top, kTlabWords + (thought >> 63U)));
+      },
+      &the_pointer.top);
 }
 
 // Never written to: buffers hand addresses out and do not look behind them.
@@ -198,6 +238,7 @@ void add_all(const Topology& topology, const std::vector<unsigned>& cpus) {
       add(what, 2, hand_over, two);
     }
   }
+  add("think/alone", 1, think_alone, cpus);
   for (const bool restartable : {false, true}) {
     if (restartable && !can_replace_on_cpu()) {
       continue;
@@ -209,6 +250,7 @@ void add_all(const Topology& topology, const std::vector<unsigned>& cpus) {
   for (const int threads : thread_counts(cpus.size())) {
     const std::string count = std::to_string(threads);
     add("swap/contended/" + count, threads, swap, cpus);
+    add("think/swapping/" + count, threads, think_and_swap, cpus);
     add("take/contended/" + count, threads, take, std::ref(buffers_of(one_for_all(), kBufferWords, false)),
         cpus);
   }

@@ -17,6 +17,7 @@ WORDS = {
     "swap/alone": "a swap, the line being here",
     "swap/handover-core": "a swap, another core having had the line",
     "swap/handover-processor": "a swap, another processor having had the line",
+    "think/alone": "work, no swap",
     "take/atomic": "a request to a buffer, by compare-and-swap",
     "take/restartable": "a request to a buffer, restartable",
     "refill/atomic": "a request that refills first, by compare-and-swap",
@@ -27,9 +28,13 @@ WORDS = {
 def cost_rows(costs: Costs) -> list[tuple[str, str]]:
     """Each cost in words, with its interval."""
     rows = [(words, _interval(cost)) for name, words in WORDS.items() if (cost := costs.get(name))]
-    for what, words in (("swap", "a swap"), ("take", "a request")):
+    for what, words in (
+        ("swap/contended", "a swap"),
+        ("think/swapping", "that work and a swap"),
+        ("take/contended", "a request"),
+    ):
         for name, cost in costs.nanoseconds.items():
-            if name.startswith(f"{what}/contended/"):
+            if name.startswith(f"{what}/"):
                 threads = name.rpartition("/")[2]
                 rows.append((f"{words}, {threads} threads on one word, all together", _interval(cost)))
     return rows

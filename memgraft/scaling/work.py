@@ -11,7 +11,7 @@ from memgraft.errors import WrongUsageError
 from memgraft.formats import GIGA
 from memgraft.scaling import costs as measured
 from memgraft.scaling.costs import Costs
-from memgraft.scaling.model import Found, Stage, solve
+from memgraft.scaling.model import Found, Stage, response, solve
 from memgraft.statistics import Interval
 from memgraft.words import count_of, percent, three_digits
 
@@ -177,6 +177,7 @@ def stages(tlab: int, levels: str, cores: int, per_processor: int, costs: Costs,
     parsed = () if levels == NONE else buffers.parse(levels).levels
     of = costs.nanoseconds
     how = "restartable" if costs.restartable else "atomic"
+    here = pick(of["swap/alone"])
     near = pick(of["swap/handover-core"])
     # Between processors, where that was measured; else as if all cores were of one.
     far = pick(of.get("swap/handover-processor", of["swap/handover-core"])) if cores > per_processor else near
@@ -189,17 +190,22 @@ def stages(tlab: int, levels: str, cores: int, per_processor: int, costs: Costs,
         alone = kind == "core"
         take = pick(of[f"take/{how if alone else 'atomic'}"])
         # Looking for the buffer, counting: what is more than the swap keeps nobody away.
-        work = 0.0 if alone else max(0.0, take - pick(of["swap/alone"]))
+        work = 0.0 if alone else max(0.0, take - here)
         made.append(
             Stage(
                 kind,
                 1 if alone else per_processor,
-                take if alone else near,
+                take if alone else service(near, here, min(cores, per_processor)),
                 work + _refill(of, how if alone else "atomic", pick) * sizes[at] / sizes[at + 1],
                 1 if at == 0 else sizes[at] // sizes[at - 1],
             )
         )
-    return [*made, Stage("heap", max(cores, 1), far, 0.0, sizes[-1] // sizes[-2] if parsed else 1)]
+    return [*made, Stage("heap", cores, service(far, here, cores), 0.0, sizes[-1] // sizes[-2] if parsed else 1)]
+
+
+def service(handover: float, here: float, sharers: int) -> float:
+    """Of a word that so many share: who changes it was the last to do so, and has the line, once in so many times."""
+    return handover + (here - handover) / sharers
 
 
 def _refill(of: dict[str, Interval], how: str, pick: Pick) -> float:
@@ -239,9 +245,27 @@ def sentences(scaling: Scaling) -> list[str]:
         made.append(
             f"Measured: {count_of(threads, 'thread')} that do nothing but swap one word take "
             f"{three_digits(cost.median)} ns per swap, and {three_digits(handover.median)} ns where the line changes "
-            "its core each time, by which the model counts. The low ends are those of the former."
+            "its core each time, by which the model counts; the low ends count by the former."
+        )
+    if held := held_to(scaling.costs):
+        threads, think, lost, modelled = held
+        made.append(
+            f"Held to a measurement: {count_of(threads, 'thread')} that each work for {three_digits(think)} ns between "
+            f"two swaps lose {three_digits(lost)} ns with each; the formula says {three_digits(modelled)} ns."
         )
     return made
+
+
+def held_to(costs: Costs) -> tuple[int, float, float, float] | None:
+    """On the CPUs that there are: threads, the work between swaps, what a swap took measured and modelled."""
+    alone, swapping = costs.get("think/alone"), costs.contended("think/swapping")
+    if alone is None or swapping is None:
+        return None
+    threads, together = swapping
+    of = costs.nanoseconds
+    handover = of.get("swap/handover-processor", of["swap/handover-core"])
+    modelled = response(threads, service(handover.median, of["swap/alone"].median, threads), alone.median)
+    return threads, alone.median, together.median * threads - alone.median, modelled
 
 
 def _throughput(found: Found) -> float:

@@ -30,6 +30,8 @@ TIMES = {
     "take/atomic": 22.0,
     "take/restartable": 18.0,
     "take/contended/2": 75.0,
+    "think/alone": 200.0,
+    "think/swapping/2": 140.0,
     "refill/atomic": 28.0,
     "refill/restartable": 22.0,
 }
@@ -160,7 +162,7 @@ class TestStages:
 
     def test_without_buffers_every_request_meets_the_heaps_pointer(self) -> None:
         [heap] = self.stages("none")
-        assert heap.service == pytest.approx(70)
+        assert heap.service == pytest.approx((3 * 70 + 9) / 4)  # once in four times the line is here
         assert (heap.sharers, heap.work, heap.requests) == (4, 0.0, 1)
 
     def test_a_core_has_its_buffer_for_itself(self) -> None:
@@ -172,7 +174,7 @@ class TestStages:
     def test_a_processor_shares_one(self) -> None:
         processor, heap = self.stages("processor=16m", cores=64)
         assert processor.sharers == 32
-        assert processor.service == pytest.approx(70)
+        assert processor.service == pytest.approx((31 * 70 + 9) / 32)
         assert processor.work == pytest.approx(13 + 6 / 8192)
         assert heap.sharers == 64
 
@@ -181,8 +183,11 @@ class TestStages:
 
     def test_lines_from_another_processor(self) -> None:
         [few], [many] = (self.stages("none", cores, swap__handover_processor=300.0) for cores in (32, 33))
-        assert few.service == pytest.approx(70)
-        assert many.service == pytest.approx(300)
+        assert few.service == pytest.approx((31 * 70 + 9) / 32)
+        assert many.service == pytest.approx((32 * 300 + 9) / 33)
+
+    def test_one_core_always_has_the_line(self) -> None:
+        assert self.stages("none", 1)[0].service == pytest.approx(9)
 
 
 class TestAsked:
@@ -233,10 +238,13 @@ def test_buffers_of_cores_take_the_load_off_the_pointer(scaled: work.Scaling) ->
 
 
 def test_sentences_say_where_and_what_is_measured(scaled: work.Scaling) -> None:
-    first, agreement, measured = work.sentences(scaled)
+    first, agreement, measured, held = work.sentences(scaled)
     assert "without buffers: between 16 and 32 cores; with core=1m: not up to 256 cores" in first
     assert "of the throughput at most" in agreement
     assert "take 50.0 ns per swap, and 70.0 ns where the line changes its core" in measured
+    # 2 * 140 - 200 measured; S (1 + S / (200 + S)) by the formula, with S = (70 + 9) / 2.
+    assert "2 threads that each work for 200 ns between two swaps lose 80.0 ns with each" in held
+    assert "the formula says 46.0 ns" in held
 
 
 def test_the_page_stands_alone_and_says_what_is_modelled(scaled: work.Scaling) -> None:
