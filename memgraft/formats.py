@@ -132,7 +132,10 @@ class Zeroing(Format):
 
 
 class Latency(Format):
-    """How long requests for a TLAB took, in nanoseconds, in classes an eighth of a power of two wide."""
+    """How long requests for a TLAB took, in nanoseconds, in classes an eighth of a power of two wide.
+
+    Without the readings of the clock.
+    """
 
     requests: NonNegativeInt
     median_nanoseconds: NonNegativeFloat
@@ -205,6 +208,8 @@ class Buffers(Format):
     levels: list[BufferLevel] = []
     heap: FromHeap | None = None
     refill_latency: Latency | None = None
+    clock_nanoseconds: NonNegativeFloat = 0
+    """What was taken off each time."""
     collections: NonNegativeInt | None = None
 
 

@@ -95,6 +95,7 @@ struct Buffers {
   std::atomic<bool> region_checked{false};
   std::atomic<std::uint64_t> collections{0};
   CycleRate cycle_rate;
+  std::uint64_t clock_cycles = 0;  // of its two readings themselves
 };
 
 constinit Buffers* the_buffers = nullptr;
@@ -210,6 +211,17 @@ void buffered_ensure_parsability(void* heap, bool retire_tlabs) {
   the_buffers->ensure_parsability(heap, retire_tlabs);
 }
 
+// The median of some: an interrupt may come between two readings.
+std::uint64_t own_cycles_of_clock() {
+  std::array<std::uint64_t, 101> seen{};
+  for (std::uint64_t& cycles : seen) {
+    const std::uint64_t start = read_cycles().count();
+    cycles = read_cycles().count() - start;
+  }
+  std::ranges::nth_element(seen, seen.begin() + seen.size() / 2);
+  return seen.at(seen.size() / 2);
+}
+
 template <typename Pick>
 Latencies latencies(const Buffers& buffers, Pick pick) {
   std::array<std::uint64_t, 512> sum{};
@@ -224,7 +236,8 @@ Latencies latencies(const Buffers& buffers, Pick pick) {
     for (std::size_t at = 0; at < sum.size(); ++at) {
       before += sum.at(at);
       if (static_cast<double>(before) >= share * static_cast<double>(found.requests)) {
-        return Histogram::cycles_of(at) / cycles_per_nanosecond;
+        const double own = std::min(Histogram::cycles_of(at), static_cast<double>(buffers.clock_cycles));
+        return (Histogram::cycles_of(at) - own) / cycles_per_nanosecond;
       }
     }
     return 0.0;
@@ -294,6 +307,7 @@ void install_buffers(const BufferOptions& options, const Stock& stock, Collector
   const std::vector<allocation::Level> levels = options.automatic ? own_levels(topology) : options.levels;
   check_levels(levels, topology);
   buffers.zeroing = zeroing;
+  buffers.clock_cycles = own_cycles_of_clock();
   buffers.refuse = refuse;
   buffers.hierarchy = new allocation::Hierarchy(levels, topology,
                                                 {.allocate = ask_heap,
@@ -341,6 +355,7 @@ BufferCounts buffer_counts() {
   counts.heap_tlabs = counts.heap_latencies.requests;
   counts.refill_latencies = latencies(buffers, [](const Times& t) -> const auto& { return t.refills; });
   counts.collections = buffers.collections.load(std::memory_order_relaxed);
+  counts.clock_nanoseconds = static_cast<double>(buffers.clock_cycles) / buffers.cycle_rate.per_nanosecond();
   if (buffers.sizes != nullptr) {
     counts.sizes = buffers.sizes->story();
   }

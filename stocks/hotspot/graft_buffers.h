@@ -31,7 +31,8 @@ void install_buffers(const BufferOptions& options, const Stock& stock, Collector
 // The JVM tells of a collection (JVM TI event GarbageCollectionStart), with the world stopped.
 void buffers_collection_starts();
 
-// How long requests took, in nanoseconds: the quantiles of a histogram whose classes are an eighth apart.
+// How long requests took, in nanoseconds, without the readings of the clock: the quantiles of a histogram
+// whose classes are an eighth apart.
 struct Latencies {
   std::uint64_t requests = 0;
   double median = 0;
@@ -51,6 +52,7 @@ struct BufferCounts {
   std::uint64_t heap_tlabs = 0;                      // that no buffer could serve
   Latencies heap_latencies;                          // of these
   Latencies refill_latencies;                        // of those that refilled a buffer first
+  double clock_nanoseconds = 0;                      // what was taken off
   std::uint64_t collections = 0;                     // that the JVM told of
   std::vector<allocation::AutoSize::OfLevel> sizes;  // only where they decide themselves; the TLABs' first
 };

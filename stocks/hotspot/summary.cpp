@@ -206,6 +206,7 @@ Json describe_buffers(const BufferOptions& options) {
             {"zero_at", options.zero_at_refill ? "refill" : "tlab"},
             {"heap", {{"tlabs", counts.heap_tlabs}, {"latency", describe_latencies(counts.heap_latencies)}}},
             {"refill_latency", describe_latencies(counts.refill_latencies)},
+            {"clock_nanoseconds", counts.clock_nanoseconds},
             {"collections", counts.collections}};
   if (options.automatic) {
     json["sizes"] = describe_sizes(counts);

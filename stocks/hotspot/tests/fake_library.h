@@ -38,7 +38,7 @@ class FakeLibrary {
 
   [[nodiscard]] Stock stock(int feature = 17) const {
     static constexpr std::array<const Needs*, 4> kNeeds{&kZeroingNeeds, &kWindowNeeds, &kAheadNeeds,
-                                                           &kBufferNeeds};
+                                                        &kBufferNeeds};
     return Stock({.version = "17.0.0+1", .feature = feature, .vendor = "Nobody", .name = "Fake VM"},
                  dlsym(handle_, "fake_start"), kNeeds);
   }
