@@ -37,6 +37,10 @@ Hierarchy::Hierarchy(std::vector<Level> levels, Topology topology, Heap heap, bo
     Stage& stage = stages_.at(level);
     stage.buffers = std::make_unique<OwnLine[]>(buffers(level));  // NOLINT(modernize-avoid-c-arrays)
     stage.restartable = restartable && buffers(level) == topology_.cpus();
+    stage.nodes.resize(buffers(level));
+    for (std::size_t cpu = 0; cpu < topology_.cpus(); ++cpu) {
+      stage.nodes.at(topology_.index_of(levels_[level].kind, cpu)) = topology_.index_of(Kind::node, cpu);
+    }
   }
 }
 
@@ -72,6 +76,10 @@ Hierarchy::Taken Hierarchy::search(std::size_t level, std::uint64_t least, std::
   bool heap_has_more = true;
   for (std::size_t i = 0; i < tried;) {
     const std::size_t at = (topology_.index_of(kind, cpu) + i) % all;
+    if (heap_.by_node && heap_has_more && stage.nodes[at] != topology_.index_of(Kind::node, cpu)) {
+      ++i;
+      continue;
+    }
     Buffer<Machine>& buffer = stage.buffers[at].buffer;
     const Machine machine{.cpu = stage.restartable ? std::optional(cpu) : std::nullopt};
     const auto done = [&](std::byte* start, std::uint64_t words, bool refilled) {
@@ -108,7 +116,7 @@ Hierarchy::Taken Hierarchy::search(std::size_t level, std::uint64_t least, std::
         const std::uint64_t words = levels_[level].words;
         std::byte* fresh = take_from(level + 1, words, words, context).start;
         if (fresh == nullptr) {
-          fresh = heap_.allocate(context, words);
+          fresh = heap_.allocate(context, words, stage.nodes[at]);
         }
         if (fresh != nullptr) {
           buffer.finish_refill(fresh, words, wanted);
