@@ -1,20 +1,23 @@
 #include "memgraft/allocation/auto_size.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace memgraft::allocation {
 
 namespace {
 
-// HotSpot lets TLABs waste 1 % of eden at a collection (TLABWasteTargetPercent); so may the buffers of a level.
+// HotSpot aims at losing 1 % of eden in TLABs (TLABWasteTargetPercent), and at 50 refills of each from one
+// collection to the next (100 / (2 * TLABWasteTargetPercent), threadLocalAllocBuffer.cpp).
 constexpr double kWasteTarget = 0.01;
-constexpr double kWasteLimit = 0.02;
-// As HotSpot wants a thread to refill its TLAB 50 times between collections (TLABALLOCATIONWeight's target).
+constexpr double kWasteLimit = 2 * kWasteTarget;
 constexpr double kRefillsWanted = 50;
 constexpr double kContentionLimit = 0.01;
 constexpr double kForeignLimit = 0.005;
 // A buffer for fewer requests is hardly one.
 constexpr std::uint64_t kLeastRequests = 4;
+// Fewer say nothing.
+constexpr std::uint64_t kLeastSeen = 16;
 
 double share(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
@@ -22,28 +25,109 @@ double share(std::uint64_t part, std::uint64_t whole) {
 
 }  // namespace
 
-Sizing AutoSize::decide(const LevelSeen& seen) const {
-  if (seen.taken == 0 || seen.nursery_words == 0) {
-    return {.words = seen.words, .reason = "nothing was taken"};
+Decision decide(const LevelSeen& seen, std::uint64_t least_words, std::uint64_t most_words) {
+  if (seen.taken < kLeastSeen || seen.nursery_words == 0) {
+    return {.words = seen.words, .reason = Reason::unused};
   }
-  const std::uint64_t request = seen.taken_words / seen.taken;
-  const std::uint64_t least = std::max(least_, kLeastRequests * request);
-  const auto within = [&](std::uint64_t words) { return std::clamp(words, std::min(least, most_), most_); };
+  const std::uint64_t least = std::max(least_words, kLeastRequests * (seen.taken_words / seen.taken));
   const double waste = share(seen.lost_words, seen.nursery_words);
-  const double foreign = share(seen.foreign, seen.taken);
-  if (waste > kWasteLimit) {
-    return {.words = within(seen.words / 2), .reason = "too much was lost at the collection"};
-  }
-  if (foreign > kForeignLimit) {
-    return {.words = within(seen.words / 2), .reason = "too many allocations were foreign"};
-  }
-  const double refills = static_cast<double>(seen.refills) / static_cast<double>(seen.buffers);
   const bool contended = share(seen.contended, seen.taken) > kContentionLimit;
-  // Twice the size loses about twice as much.
-  if ((contended || refills > kRefillsWanted) && 2 * waste < kWasteTarget) {
-    return {.words = within(seen.words * 2), .reason = contended ? "requests contended" : "refills were frequent"};
+  const bool busy = share(seen.refills, seen.buffers) > kRefillsWanted;
+  Decision wanted{.words = seen.words, .reason = Reason::right};
+  if (waste > kWasteLimit) {
+    wanted = {.words = seen.words / 2, .reason = Reason::wasteful};
+  } else if (share(seen.foreign, seen.taken) > kForeignLimit) {
+    wanted = {.words = seen.words / 2, .reason = Reason::foreign};
+  } else if ((contended || busy) && 2 * waste < kWasteTarget) {
+    // Twice the size loses about twice as much.
+    wanted = {.words = seen.words * 2, .reason = contended ? Reason::contended : Reason::busy};
   }
-  return {.words = within(seen.words), .reason = "as it should be"};
+  // Only against a step beyond them: a buffer that is outside already is not made more so, nor changed.
+  if ((wanted.words < seen.words && wanted.words < least) ||
+      (wanted.words > seen.words && wanted.words > most_words)) {
+    return {.words = seen.words, .reason = Reason::limited};
+  }
+  return wanted;
+}
+
+AutoSize::AutoSize(Hierarchy& hierarchy, std::uint64_t thread_words, std::uint64_t least_thread_words)
+    : hierarchy_(hierarchy), least_thread_words_(least_thread_words), thread_words_(thread_words) {
+  story_.resize(1 + hierarchy.levels());
+  story_.front().first_words = story_.front().words = thread_words;
+  for (std::size_t level = 0; level < hierarchy.levels(); ++level) {
+    OfLevel& of = story_.at(level + 1);
+    of.first_words = of.words = hierarchy.level(level).words;
+  }
+  before_.resize(hierarchy.levels());
+}
+
+void AutoSize::limit(std::uint64_t most_words) {
+  const std::scoped_lock lock(story_mutex_);
+  most_words_ = most_words;
+  for (std::size_t level = 0; level < hierarchy_.levels(); ++level) {
+    OfLevel& of = story_.at(level + 1);
+    while (of.words > most_words) {
+      of.words /= 2;
+    }
+    of.first_words = of.words;
+    hierarchy_.resize(level, of.words);
+  }
+}
+
+void AutoSize::judge(OfLevel& level, const LevelSeen& seen, std::uint64_t least_words,
+                     std::uint64_t most_words) {
+  const Decision decision = decide(seen, least_words, most_words);
+  ++level.decisions.at(static_cast<std::size_t>(decision.reason));
+  if (decision.words != level.words) {
+    ++level.changes;
+    level.last = {.collection = collections_, .decision = decision, .seen = seen};
+    level.words = decision.words;
+  }
+}
+
+void AutoSize::collected(const Totals& totals) {
+  const std::scoped_lock lock(story_mutex_);
+  ++collections_;
+  const std::uint64_t nursery = totals.heap_words - totals_before_.heap_words;
+  const std::uint64_t filled = totals.thread_buffers - totals_before_.thread_buffers;
+  const std::uint64_t threads = std::max<std::uint64_t>(totals.threads, 1);
+  OfLevel& own = story_.front();
+  // Their requests are objects, which nobody counts; half of each thread's last buffer is lost, on average.
+  judge(own,
+        {.buffers = threads,
+         .words = own.words,
+         .taken = filled,
+         .refills = filled,
+         .lost_words = std::min(threads, filled) * own.words / 2,
+         .nursery_words = nursery},
+        least_thread_words_,
+        hierarchy_.levels() == 0 ? most_words_ : hierarchy_.level(0).words / kLeastRequests);
+  thread_words_.store(own.words, std::memory_order_relaxed);
+  std::uint64_t below = own.words;
+  for (std::size_t level = 0; level < hierarchy_.levels(); ++level) {
+    const LevelCounts now = hierarchy_.counts(level);
+    const LevelCounts then = std::exchange(before_.at(level), now);
+    OfLevel& of = story_.at(level + 1);
+    judge(of,
+          {.buffers = hierarchy_.buffers(level),
+           .words = of.words,
+           .taken = now.taken - then.taken,
+           .taken_words = now.words - then.words,
+           .refills = now.refills - then.refills,
+           .contended = now.contended - then.contended,
+           .foreign = now.foreign - then.foreign,
+           .lost_words = now.words_lost_at_closes - then.words_lost_at_closes,
+           .nursery_words = nursery},
+          kLeastRequests * below, most_words_);
+    hierarchy_.resize(level, of.words);
+    below = of.words;
+  }
+  totals_before_ = totals;
+}
+
+std::vector<AutoSize::OfLevel> AutoSize::story() const {
+  const std::scoped_lock lock(story_mutex_);
+  return story_;
 }
 
 }  // namespace memgraft::allocation

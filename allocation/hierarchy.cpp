@@ -31,15 +31,17 @@ struct alignas(128) Hierarchy::OwnLine {
   Buffer<Machine> buffer;
 };
 
-Hierarchy::Hierarchy(std::vector<Level> levels, Topology topology, Heap heap, bool restartable)
-    : levels_(std::move(levels)), topology_(std::move(topology)), heap_(heap) {
-  for (std::size_t level = 0; level < levels_.size(); ++level) {
+Hierarchy::Hierarchy(const std::vector<Level>& levels, Topology topology, Heap heap, bool restartable)
+    : topology_(std::move(topology)), heap_(heap) {
+  for (std::size_t level = 0; level < levels.size(); ++level) {
+    kinds_.push_back(levels[level].kind);
+    resize(level, levels[level].words);
     Stage& stage = stages_.at(level);
     stage.buffers = std::make_unique<OwnLine[]>(buffers(level));  // NOLINT(modernize-avoid-c-arrays)
     stage.restartable = restartable && buffers(level) == topology_.cpus();
     stage.nodes.resize(buffers(level));
     for (std::size_t cpu = 0; cpu < topology_.cpus(); ++cpu) {
-      stage.nodes.at(topology_.index_of(levels_[level].kind, cpu)) = topology_.index_of(Kind::node, cpu);
+      stage.nodes.at(topology_.index_of(levels[level].kind, cpu)) = topology_.index_of(Kind::node, cpu);
     }
   }
 }
@@ -52,8 +54,8 @@ Hierarchy::Taken Hierarchy::take(std::uint64_t least, std::uint64_t wanted, void
 
 Hierarchy::Taken Hierarchy::take_from(std::size_t level, std::uint64_t least, std::uint64_t wanted,
                                       void* context) {
-  for (; level < levels_.size(); ++level) {
-    const std::uint64_t all = levels_[level].words;
+  for (; level < kinds_.size(); ++level) {
+    const std::uint64_t all = this->level(level).words;
     if (wanted == all || wanted + kLeastRestWords <= all) {
       if (const Taken taken = search(level, least, wanted, context); taken.start != nullptr) {
         return taken;
@@ -67,7 +69,7 @@ Hierarchy::Taken Hierarchy::search(std::size_t level, std::uint64_t least, std::
                                    void* context) {
   using Outcome = Buffer<Machine>::Outcome;
   const Stage& stage = stages_.at(level);
-  const Kind kind = levels_[level].kind;
+  const Kind kind = kinds_[level];
   const std::size_t all = topology_.count(kind);
   ThreadCounts::OfLevel& counts = counts_.mine().levels.at(level);
   // Buffers of one CPU each are nobody else's to take from: their owners do not expect it.
@@ -113,12 +115,15 @@ Hierarchy::Taken Hierarchy::search(std::size_t level, std::uint64_t least, std::
           counts.words_lost.add(rest->words);
           heap_.discard(*rest);
         }
-        const std::uint64_t words = levels_[level].words;
+        const std::uint64_t words = this->level(level).words;
         std::byte* fresh = take_from(level + 1, words, words, context).start;
         if (fresh == nullptr) {
           fresh = heap_.allocate(context, words, stage.nodes[at]);
         }
         if (fresh != nullptr) {
+          if (level == 0 && heap_.prepare != nullptr) {
+            heap_.prepare({.start = fresh, .words = words});
+          }
           buffer.finish_refill(fresh, words, wanted);
           counts.refills.add(1);
           return done(fresh, wanted, true);
@@ -131,8 +136,12 @@ Hierarchy::Taken Hierarchy::search(std::size_t level, std::uint64_t least, std::
   return {};
 }
 
+void Hierarchy::resize(std::size_t level, std::uint64_t words) {
+  stages_.at(level).words.store(words, std::memory_order_relaxed);
+}
+
 void Hierarchy::close() {
-  for (std::size_t level = 0; level < levels_.size(); ++level) {
+  for (std::size_t level = 0; level < kinds_.size(); ++level) {
     for (std::size_t at = 0; at < buffers(level); ++at) {
       const auto rest = stages_.at(level).buffers[at].buffer.close();
       if (rest && rest->words > 0) {

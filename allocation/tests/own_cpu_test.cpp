@@ -1,11 +1,15 @@
 #include "memgraft/allocation/own_cpu.h"
 
 #include <gtest/gtest.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
+#include <optional>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -55,9 +59,72 @@ TEST_F(ReplaceOnCpu, ReplacesWhatIsExpected) {
   }).join();
 }
 
+// A process that does something while its parent makes it execute one instruction at a time.
+template <typename Action>
+class Stepped {
+ public:
+  explicit Stepped(Action action) : child_(fork()) {
+    if (child_ == 0) {
+      ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+      raise(SIGSTOP);
+      _exit(action() ? 0 : 1);
+    }
+    waitpid(child_, &status_, 0);
+  }
+
+  // How many steps it took to its end; nothing if it needs more than `most`.
+  std::optional<int> step(int most) {
+    for (int steps = 1; steps <= most; ++steps) {
+      if (ptrace(PTRACE_SINGLESTEP, child_, nullptr, nullptr) != 0) {
+        return std::nullopt;
+      }
+      waitpid(child_, &status_, 0);
+      if (WIFEXITED(status_)) {
+        return steps;
+      }
+    }
+    return std::nullopt;
+  }
+
+  // The rest, without stops: whether the action said that it was right.
+  bool finish() {
+    ptrace(PTRACE_DETACH, child_, nullptr, nullptr);
+    waitpid(child_, &status_, 0);
+    return WIFEXITED(status_) && WEXITSTATUS(status_) == 0;
+  }
+
+ private:
+  pid_t child_;
+  int status_ = 0;
+};
+
+// Each stop between two instructions is a preemption, so a sequence that the kernel knows of never ends; one
+// that was not announced to it does.
+TEST_F(ReplaceOnCpu, BeginsAnewAfterEveryPreemption) {
+  const unsigned cpu = allowed_cpus().front();
+  std::atomic<State> word{0};
+  Stepped ordinary([&word] {
+    State expected = 0;
+    return word.compare_exchange_strong(expected, 1);
+  });
+  constexpr int kFar = 200'000;
+  const std::optional<int> steps = ordinary.step(kFar);
+  if (!steps) {
+    (void)ordinary.finish();
+    GTEST_SKIP() << "no single steps here";
+  }
+  Stepped restartable([&word, cpu] {
+    stay_on(cpu);
+    return replace_on_cpu(word, 0, 1, cpu) == Replaced::yes;
+  });
+  constexpr int kStayOnToo = 20;
+  EXPECT_FALSE(restartable.step(*steps * kStayOnToo).has_value());
+  EXPECT_TRUE(restartable.finish());
+}
+
 // Threads of one CPU count together in one word, preempted at any instruction, and interrupted by signals.
 TEST_F(ReplaceOnCpu, LosesNothingAmongThreadsOfOneCpu) {
-  constexpr std::uint64_t kEach = 300'000;
+  constexpr std::uint64_t kEach = 50'000'000;
   constexpr int kThreads = 4;
   const unsigned cpu = allowed_cpus().front();
   static std::atomic<std::uint64_t> signals{0};

@@ -1,7 +1,8 @@
 #include "graft_buffers.h"
 
+#include <algorithm>
 #include <bit>
-#include <cstdlib>
+#include <span>
 #include <string>
 
 #include "clocks.h"
@@ -11,13 +12,14 @@
 #include "windows.h"
 #include "zeroing_state.h"
 
-// Every TLAB comes from the virtual CollectedHeap::allocate_new_tlab(min, requested, &actual). The replacement
-// takes it from a buffer, and calls the original for a buffer's next filling, or where no buffer has enough.
+// Every TLAB comes from the virtual CollectedHeap::allocate_new_tlab(min, requested, &actual). The
+// replacement takes it from a buffer, and calls the original for a buffer's next filling, or where no buffer
+// has enough.
 //
-// The heap must be walkable at any safepoint: ensure_parsability, called before every collection and every walk,
-// fills what the buffers still hold, and empties them. A safepoint can also come inside the original (JDK 25, G1):
-// the thread that waits there has filled its buffer's rest before, and the buffer, which is being refilled, is
-// left alone (allocation/buffer.h).
+// The heap must be walkable at any safepoint: ensure_parsability, called before every collection and every
+// walk, fills what the buffers still hold, and empties them. A safepoint can also come inside the original
+// (JDK 25, G1): the thread that waits there has filled its buffer's rest before, and the buffer, which is
+// being refilled, is left alone (allocation/buffer.h).
 
 namespace memgraft::hotspot {
 
@@ -28,6 +30,12 @@ constexpr std::array kGraftedCollectors{Collector::serial, Collector::parallel, 
 constexpr std::array<FlagNeed, 1> kFlags{{{.name = "UseTLAB", .value = true, .option = "-XX:+UseTLAB"}}};
 constexpr std::array kSlots{kAllocateNewTlab, kEnsureParsability};
 constexpr std::array kFunctions{kFillWithObjects};
+
+// What automatic sizes begin with: 64 KiB, 1 MiB, 16 MiB. No TLAB is made smaller than 4 KiB, a page.
+constexpr std::uint64_t kFirstTlabWords = 8'192;
+constexpr std::uint64_t kLeastTlabWords = 512;
+constexpr std::uint64_t kFirstBufferWords = 131'072;
+constexpr std::uint64_t kPerProcessor = 16;
 
 // Counts of times, in classes an eighth of a power of two wide.
 class Histogram {
@@ -64,6 +72,8 @@ struct Times {
   std::array<Histogram, allocation::Hierarchy::kMostLevels> levels;
   Histogram refills;
   Histogram heap;
+  allocation::Count tlabs;
+  allocation::Count heap_words;
 };
 
 struct Buffers {
@@ -71,12 +81,14 @@ struct Buffers {
   EnsureParsability ensure_parsability = nullptr;
   FillWithObjects fill = nullptr;
   bool zeroing = false;
-  // G1's regions cannot hold a TLAB larger than half of them; how large they are, it settles after the agent was
-  // loaded. Null with other collectors.
+  // G1's regions cannot hold a TLAB larger than half of them; how large they are, it settles after the agent
+  // was loaded. Null with other collectors.
   const std::size_t* region_bytes = nullptr;
   LateRefusal refuse = nullptr;
   allocation::Hierarchy* hierarchy = nullptr;  // never destroyed: threads may allocate until the process ends
   allocation::PerThread<Times>* times = nullptr;
+  allocation::AutoSize* sizes = nullptr;  // null where sizes were given
+  bool zero_at_refill = false;
   std::atomic<bool> region_checked{false};
   std::atomic<std::uint64_t> collections{0};
   CycleRate cycle_rate;
@@ -84,7 +96,8 @@ struct Buffers {
 
 constinit Buffers* the_buffers = nullptr;
 
-// Where HotSpot's refill path calls `joint`: its slot, or, if zeroing has taken that over, where zeroing calls on.
+// Where HotSpot's refill path calls `joint`: its slot, or, if zeroing has taken that over, where zeroing
+// calls on.
 Joint under_zeroing(const Joint& joint, bool zeroing) {
   Joint under = joint;
   if (std::uintptr_t* const inner = zeroing ? zeroing_calls(joint.name) : nullptr) {
@@ -111,8 +124,11 @@ const std::size_t* find_region_bytes(const Stock& stock) {
 std::byte* ask_heap(void* heap, std::uint64_t words) {
   std::size_t actual = 0;
   void* const memory = the_buffers->allocate_new_tlab(heap, words, words, &actual);
+  the_buffers->times->mine().heap_words.add(memory == nullptr ? 0 : words);
   return static_cast<std::byte*>(memory);
 }
+
+void zero_filling(allocation::Rest filling) { zeroing_clears(filling.start, filling.words * kBytesPerWord); }
 
 void fill_rest(allocation::Rest rest) {
   if (the_buffers->zeroing) {
@@ -129,15 +145,21 @@ void check_region(Buffers& buffers) {
   }
   buffers.region_checked.store(true, std::memory_order_relaxed);
   const std::uint64_t most_bytes = *buffers.region_bytes / 2;
-  for (const allocation::Level& level : buffers.hierarchy->levels()) {
+  if (buffers.sizes != nullptr) {
+    buffers.sizes->limit(most_bytes / kBytesPerWord);
+    return;
+  }
+  for (std::size_t i = 0; i < buffers.hierarchy->levels(); ++i) {
+    const allocation::Level level = buffers.hierarchy->level(i);
     if (level.words * kBytesPerWord > most_bytes) {
-      buffers.refuse(Refusal("the buffers graft cannot join",
-                         {.looked_for = "buffers that fit into half a region of G1, " +
-                                        std::to_string(most_bytes) + " bytes",
-                          .found = std::string(name_of(level.kind)) + " buffers of " +
-                                   std::to_string(level.words * kBytesPerWord) + " bytes",
-                          .advice = "ask for smaller ones, or for larger regions with -XX:G1HeapRegionSize"},
-                         kExitCannotTakeGraft));
+      buffers.refuse(
+          Refusal("the buffers graft cannot join",
+                  {.looked_for =
+                       "buffers that fit into half a region of G1, " + std::to_string(most_bytes) + " bytes",
+                   .found = std::string(name_of(level.kind)) + " buffers of " +
+                            std::to_string(level.words * kBytesPerWord) + " bytes",
+                   .advice = "ask for smaller ones, or for larger regions with -XX:G1HeapRegionSize"},
+                  kExitCannotTakeGraft));
     }
   }
 }
@@ -147,19 +169,37 @@ void* buffered_allocate_new_tlab(void* heap, std::size_t min_words, std::size_t 
   Buffers& buffers = *the_buffers;
   check_region(buffers);
   Times& times = buffers.times->mine();
+  times.tlabs.add(1);
+  if (buffers.sizes != nullptr) {
+    requested_words = std::max(min_words, buffers.sizes->thread_words());
+  }
   const std::uint64_t start = read_cycles().count();
   const allocation::Hierarchy::Taken taken = buffers.hierarchy->take(min_words, requested_words, heap);
   if (taken.start == nullptr) {
     void* const tlab = buffers.allocate_new_tlab(heap, min_words, requested_words, actual_words);
     if (tlab != nullptr) {
+      times.heap_words.add(*actual_words);
       times.heap.add(read_cycles().count() - start);
     }
     return tlab;
   }
   const std::uint64_t cycles = read_cycles().count() - start;
   (taken.refilled ? times.refills : times.levels.at(taken.level)).add(cycles);
+  if (buffers.zero_at_refill && taken.level == 0) {
+    zeroing_was_done();
+  }
   *actual_words = taken.words;
   return taken.start;
+}
+
+allocation::AutoSize::Totals totals(const Buffers& buffers) {
+  allocation::AutoSize::Totals totals;
+  buffers.times->each([&](const Times& times) {
+    totals.threads += times.tlabs.value() > 0 ? 1 : 0;
+    totals.thread_buffers += times.tlabs.value();
+    totals.heap_words += times.heap_words.value();
+  });
+  return totals;
 }
 
 void buffered_ensure_parsability(void* heap, bool retire_tlabs) {
@@ -167,6 +207,9 @@ void buffered_ensure_parsability(void* heap, bool retire_tlabs) {
   buffers.hierarchy->close();
   // Relaxed: a statistic.
   buffers.collections.fetch_add(1, std::memory_order_relaxed);
+  if (buffers.sizes != nullptr && retire_tlabs) {
+    buffers.sizes->collected(totals(buffers));
+  }
   buffers.ensure_parsability(heap, retire_tlabs);
 }
 
@@ -198,10 +241,10 @@ Latencies latencies(const Buffers& buffers, Pick pick) {
 }
 
 // Levels that have as many buffers as another one add nothing but work.
-void check_levels(const BufferOptions& options, const allocation::Topology& topology) {
-  for (std::size_t i = 1; i < options.levels.size(); ++i) {
-    const allocation::Kind below = options.levels[i - 1].kind;
-    const allocation::Kind kind = options.levels[i].kind;
+void check_levels(std::span<const allocation::Level> levels, const allocation::Topology& topology) {
+  for (std::size_t i = 1; i < levels.size(); ++i) {
+    const allocation::Kind below = levels[i - 1].kind;
+    const allocation::Kind kind = levels[i].kind;
     if (topology.count(kind) == topology.count(below)) {
       const std::string name(name_of(kind));
       throw Refusal("the buffers graft cannot join on this machine",
@@ -211,6 +254,17 @@ void check_levels(const BufferOptions& options, const allocation::Topology& topo
                     kExitCannotTakeGraft);
     }
   }
+}
+
+// Where sizes decide themselves, so do levels: CPUs, and processors where there are several.
+std::vector<allocation::Level> own_levels(const allocation::Topology& topology) {
+  using allocation::Kind;
+  std::vector<allocation::Level> levels{{.kind = Kind::cpu, .words = kFirstBufferWords}};
+  const std::size_t processors = topology.count(Kind::processor);
+  if (processors > 1 && processors < topology.cpus()) {
+    levels.push_back({.kind = Kind::processor, .words = kPerProcessor * kFirstBufferWords});
+  }
+  return levels;
 }
 
 }  // namespace
@@ -227,26 +281,33 @@ Joints find_buffer_joints(const Stock& stock, Collector collector) {
   return find_joints(kBufferNeeds, stock, collector);
 }
 
-void install_buffers(const BufferOptions& options, const Stock& stock, Collector collector, const Joints& joints,
-                     bool zeroing, LateRefusal refuse, Patch& patch) {
+void install_buffers(const BufferOptions& options, const Stock& stock, Collector collector,
+                     const Joints& joints, bool zeroing, LateRefusal refuse, Patch& patch) {
   static Buffers buffers;
-  const bool restartable =
-      options.take != BufferOptions::Take::atomic && allocation::can_replace_on_cpu();
+  const bool restartable = options.take != BufferOptions::Take::atomic && allocation::can_replace_on_cpu();
   if (options.take == BufferOptions::Take::restartable && !restartable) {
-    throw Refusal("take=restartable is not possible here",
-                  {.looked_for = "restartable sequences registered by the C library",
-                   .found = "none: they need glibc 2.35 and Linux 4.18, and GLIBC_TUNABLES must not forbid them",
-                   .advice = "use take=atomic, or leave the choice to Memgraft"},
-                  kExitCannotTakeGraft);
+    throw Refusal(
+        "take=restartable is not possible here",
+        {.looked_for = "restartable sequences registered by the C library",
+         .found = "none: they need glibc 2.35 and Linux 4.18, and GLIBC_TUNABLES must not forbid them",
+         .advice = "use take=atomic, or leave the choice to Memgraft"},
+        kExitCannotTakeGraft);
   }
   const allocation::Topology topology = allocation::Topology::of_system();
-  check_levels(options, topology);
+  const std::vector<allocation::Level> levels = options.automatic ? own_levels(topology) : options.levels;
+  check_levels(levels, topology);
   buffers.zeroing = zeroing;
   buffers.refuse = refuse;
-  buffers.hierarchy =
-      new allocation::Hierarchy(options.levels, topology,
-                                {.allocate = ask_heap, .discard = fill_rest}, restartable);
+  buffers.hierarchy = new allocation::Hierarchy(levels, topology,
+                                                {.allocate = ask_heap,
+                                                 .discard = fill_rest,
+                                                 .prepare = options.zero_at_refill ? zero_filling : nullptr},
+                                                restartable);
   buffers.times = new allocation::PerThread<Times>;
+  buffers.zero_at_refill = options.zero_at_refill;
+  buffers.sizes = options.automatic
+                      ? new allocation::AutoSize(*buffers.hierarchy, kFirstTlabWords, kLeastTlabWords)
+                      : nullptr;
   // A function of libjvm, whose mangled name tells its type.
   buffers.fill = reinterpret_cast<FillWithObjects>(joints.at(kFillWithObjects).original);
   buffers.region_bytes = collector == Collector::g1 ? find_region_bytes(stock) : nullptr;
@@ -260,18 +321,22 @@ void install_buffers(const BufferOptions& options, const Stock& stock, Collector
 BufferCounts buffer_counts() {
   const Buffers& buffers = *the_buffers;
   BufferCounts counts;
-  for (std::size_t level = 0; level < buffers.hierarchy->levels().size(); ++level) {
-    counts.levels.push_back(
-        {.level = buffers.hierarchy->levels()[level],
-         .buffers = buffers.hierarchy->buffers(level),
-         .restartable = buffers.hierarchy->restartable(level),
-         .counts = buffers.hierarchy->counts(level),
-         .latencies = latencies(buffers, [level](const Times& t) -> const auto& { return t.levels.at(level); })});
+  for (std::size_t level = 0; level < buffers.hierarchy->levels(); ++level) {
+    counts.levels.push_back({.level = buffers.hierarchy->level(level),
+                             .buffers = buffers.hierarchy->buffers(level),
+                             .restartable = buffers.hierarchy->restartable(level),
+                             .counts = buffers.hierarchy->counts(level),
+                             .latencies = latencies(buffers, [level](const Times& t) -> const auto& {
+                               return t.levels.at(level);
+                             })});
   }
   counts.heap_latencies = latencies(buffers, [](const Times& t) -> const auto& { return t.heap; });
   counts.heap_tlabs = counts.heap_latencies.requests;
   counts.refill_latencies = latencies(buffers, [](const Times& t) -> const auto& { return t.refills; });
   counts.collections = buffers.collections.load(std::memory_order_relaxed);
+  if (buffers.sizes != nullptr) {
+    counts.sizes = buffers.sizes->story();
+  }
   return counts;
 }
 

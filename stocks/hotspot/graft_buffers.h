@@ -2,12 +2,11 @@
 // TLABs.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "joints.h"
+#include "memgraft/allocation/auto_size.h"
 #include "memgraft/allocation/hierarchy.h"
 #include "memgraft/units.h"
 #include "options.h"
@@ -24,10 +23,10 @@ Joints find_buffer_joints(const Stock& stock, Collector collector);
 // Ends the process with a refusal that can be known only once the heap is there: at the first TLAB of all.
 using LateRefusal = void (*)(const Refusal& refusal);
 
-// Puts the replacements into `patch`; the caller keeps or undoes them. With `zeroing` installed before, they come
-// between it and HotSpot, so that what a thread is handed from a buffer is zeroed like any TLAB.
-void install_buffers(const BufferOptions& options, const Stock& stock, Collector collector, const Joints& joints,
-                     bool zeroing, LateRefusal refuse, Patch& patch);
+// Puts the replacements into `patch`; the caller keeps or undoes them. With `zeroing` installed before, they
+// come between it and HotSpot, so that what a thread is handed from a buffer is zeroed like any TLAB.
+void install_buffers(const BufferOptions& options, const Stock& stock, Collector collector,
+                     const Joints& joints, bool zeroing, LateRefusal refuse, Patch& patch);
 
 // How long requests took, in nanoseconds: the quantiles of a histogram whose classes are an eighth apart.
 struct Latencies {
@@ -46,10 +45,11 @@ struct BufferCounts {
     Latencies latencies;  // of TLABs that came from this level, but for those that refilled a buffer first
   };
   std::vector<OfLevel> levels;
-  std::uint64_t heap_tlabs = 0;  // that no buffer could serve
-  Latencies heap_latencies;      // of these
-  Latencies refill_latencies;    // of those that refilled a buffer first
+  std::uint64_t heap_tlabs = 0;   // that no buffer could serve
+  Latencies heap_latencies;       // of these
+  Latencies refill_latencies;     // of those that refilled a buffer first
   std::uint64_t collections = 0;  // and walks of the heap: times that all buffers were emptied
+  std::vector<allocation::AutoSize::OfLevel> sizes;  // only where they decide themselves; the TLABs' first
 };
 BufferCounts buffer_counts();
 

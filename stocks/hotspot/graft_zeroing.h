@@ -28,8 +28,8 @@ bool zeroing_follows_collections(const ZeroingOptions& options);
 void zeroing_collection_starts();
 void zeroing_collection_ended();
 
-// Once installed, for a graft that comes between this one and HotSpot: the pointer through which this one calls what
-// it replaced; null where it did not replace that.
+// Once installed, for a graft that comes between this one and HotSpot: the pointer through which this one
+// calls what it replaced; null where it did not replace that.
 std::uintptr_t* zeroing_calls(std::string_view method);
 // Free memory that is about to be written to, as by a filler object: nobody zeroes it from now on.
 void zeroing_leaves_alone(std::byte* start, std::size_t bytes);
@@ -72,6 +72,11 @@ struct ZeroingCounts {
   [[nodiscard]] Bytes bytes() const { return by_threads.bytes + by_helper.bytes + in_pauses.bytes; }
   [[nodiscard]] double seconds() const { return by_threads.seconds + by_helper.seconds + in_pauses.seconds; }
 };
+// Memory of which TLABs will be handed out is made zero now, in the way that is in force.
+void zeroing_clears(std::byte* start, std::size_t bytes);
+// The TLAB that is being handed out to the calling thread was cleared in this way.
+void zeroing_was_done();
+
 ZeroingCounts zeroing_counts();
 
 // The epochs of a comparison within this process, and what adaptive decided; nothing where neither was asked

@@ -39,8 +39,8 @@ class Joints {
 // Puts `replacement` into the joint, and what was there into `original`.
 template <typename Function>
 void take_over(Patch& patch, const Joint& joint, Function& original, Function replacement) {
-  // Virtual table slots and import cells hold code addresses as integers; the joint was checked to hold a function
-  // of exactly this type.
+  // Virtual table slots and import cells hold code addresses as integers; the joint was checked to hold a
+  // function of exactly this type.
   original = reinterpret_cast<Function>(joint.original);
   patch.replace(joint.cell, reinterpret_cast<std::uintptr_t>(replacement));
 }

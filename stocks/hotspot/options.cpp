@@ -79,7 +79,8 @@ std::size_t parse_window(std::string_view value, std::string_view option) {
 // `core:1048576+processor:16777216`
 std::vector<allocation::Level> parse_levels(std::string_view value, std::string_view option) {
   constexpr std::string_view kExpected =
-      "buffers=KIND:BYTES+KIND:BYTES with kinds of cpu, core, processor and node in this order, each once, and sizes "
+      "buffers=KIND:BYTES+KIND:BYTES with kinds of cpu, core, processor and node in this order, each once, "
+      "and sizes "
       "that are multiples of 8 and of the one before, below 32 GiB";
   std::vector<allocation::Level> levels;
   if (value == "none") {
@@ -94,8 +95,9 @@ std::vector<allocation::Level> parse_levels(std::string_view value, std::string_
     std::uint64_t bytes = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bytes);
     const std::uint64_t words = bytes / kBytesPerWord;
-    const bool right = kind != allocation::kKindNames.end() && error == std::errc() && bytes % kBytesPerWord == 0 &&
-                       end == digits.data() + digits.size() && words > 0 && words <= allocation::kMostWords;
+    const bool right = kind != allocation::kKindNames.end() && error == std::errc() &&
+                       bytes % kBytesPerWord == 0 && end == digits.data() + digits.size() && words > 0 &&
+                       words <= allocation::kMostWords;
     if (!right) {
       refuse(option, kExpected);
     }
@@ -107,6 +109,13 @@ std::vector<allocation::Level> parse_levels(std::string_view value, std::string_
     levels.push_back(level);
   }
   return levels;
+}
+
+bool parse_zero_at(std::string_view value, std::string_view option) {
+  if (value != "refill" && value != "tlab") {
+    refuse(option, "zero-at=refill or zero-at=tlab");
+  }
+  return value == "refill";
 }
 
 BufferOptions::Take parse_take(std::string_view value, std::string_view option) {
@@ -168,13 +177,27 @@ ZeroingOptions together(const ZeroingWords& words, std::string_view text) {
   return zeroing;
 }
 
+void check_zero_at(const Options& options, std::string_view text) {
+  if (!options.buffers->zero_at_refill) {
+    return;
+  }
+  // Windows are zeroed just before they are used; adaptive may decide for them.
+  const bool whole = options.zeroing && !options.zeroing->uses(ZeroingStrategy::windows) &&
+                     !options.zeroing->uses(ZeroingStrategy::adaptive);
+  if (!whole || (options.buffers->levels.empty() && !options.buffers->automatic)) {
+    refuse(text,
+           "zero-at=refill together with buffers of some level and zeroing=bulk, non-temporal or concurrent");
+  }
+}
+
 }  // namespace
 
 Options parse_options(std::string_view text) {
   Options options;
   ZeroingWords words;
-  std::optional<std::vector<allocation::Level>> levels;
+  std::optional<BufferOptions> buffers;
   std::optional<BufferOptions::Take> take;
+  std::optional<bool> zero_at_refill;
   for (std::size_t start = 0; start <= text.size();) {
     const std::string_view option = text.substr(start, text.find(',', start) - start);
     start += option.size() + 1;
@@ -190,9 +213,15 @@ Options parse_options(std::string_view text) {
     } else if (key == "table") {
       words.table = parse_file(value, option);
     } else if (key == "buffers") {
-      levels = parse_levels(value, option);
+      buffers = BufferOptions{};
+      buffers->automatic = value == "auto";
+      if (!buffers->automatic) {
+        buffers->levels = parse_levels(value, option);
+      }
     } else if (key == "take") {
       take = parse_take(value, option);
+    } else if (key == "zero-at") {
+      zero_at_refill = parse_zero_at(value, option);
     } else if (key == "summary") {
       options.summary_folder = parse_folder(value, option);
     } else if (option == "counters") {
@@ -200,19 +229,23 @@ Options parse_options(std::string_view text) {
     } else if (option == "check") {
       options.check = true;
     } else {
-      refuse(
-          option,
-          "zeroing=STRATEGY, against=STRATEGY, window=BYTES, table=FILE, buffers=KIND:BYTES, take=HOW, "
-          "summary=FOLDER, counters or check");
+      refuse(option,
+             "zeroing=STRATEGY, against=STRATEGY, window=BYTES, table=FILE, buffers=KIND:BYTES, take=HOW, "
+             "zero-at=WHEN, "
+             "summary=FOLDER, counters or check");
     }
   }
   if (words.any()) {
     options.zeroing = together(words, text);
   }
-  if (levels) {
-    options.buffers = {.levels = *levels, .take = take.value_or(BufferOptions::Take::automatic)};
-  } else if (take) {
-    refuse(text, "buffers=KIND:BYTES together with take");
+  if (!buffers && (take || zero_at_refill)) {
+    refuse(text, "buffers=KIND:BYTES together with take or zero-at");
+  }
+  if (buffers) {
+    buffers->take = take.value_or(BufferOptions::Take::automatic);
+    buffers->zero_at_refill = zero_at_refill.value_or(false);
+    options.buffers = buffers;
+    check_zero_at(options, text);
   }
   if (!options.zeroing && !options.buffers && !options.check) {
     refuse(text, "a graft (zeroing=" + strategy_names(true) + "; buffers=KIND:BYTES) or check");

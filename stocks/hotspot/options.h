@@ -33,6 +33,8 @@ struct BufferOptions {
   enum class Take : std::uint8_t { automatic, atomic, restartable };
 
   std::vector<allocation::Level> levels;  // lowest first
+  bool automatic = false;                 // levels and sizes decide themselves
+  bool zero_at_refill = false;            // instead of each TLAB when it is handed out
   Take take = Take::automatic;
 
   friend bool operator==(const BufferOptions&, const BufferOptions&) = default;

@@ -144,11 +144,48 @@ Json describe_latencies(const Latencies& latencies) {
           {"highest_nanoseconds", latencies.highest}};
 }
 
-Json describe_buffers() {
+double percent_of(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// What automatic sizes came to, and why: the threads' buffers, then each level.
+Json describe_sizes(const BufferCounts& counts) {
+  Json all = Json::array();
+  for (std::size_t i = 0; i < counts.sizes.size(); ++i) {
+    const allocation::AutoSize::OfLevel& of = counts.sizes[i];
+    Json decisions = Json::object();
+    for (std::size_t reason = 0; reason < of.decisions.size(); ++reason) {
+      if (of.decisions.at(reason) > 0) {
+        decisions[allocation::kReasonNames.at(reason)] = of.decisions.at(reason);
+      }
+    }
+    Json json{{"kind", i == 0 ? "thread" : allocation::name_of(counts.levels.at(i - 1).level.kind)},
+              {"first_bytes", of.first_words * kBytesPerWord},
+              {"bytes", of.words * kBytesPerWord},
+              {"changes", of.changes},
+              {"decisions", std::move(decisions)}};
+    if (of.changes > 0) {
+      const allocation::LevelSeen& seen = of.last.seen;
+      json["last_change"] = {
+          {"collection", of.last.collection},
+          {"reason", allocation::kReasonNames.at(static_cast<std::size_t>(of.last.decision.reason))},
+          {"bytes_before", seen.words * kBytesPerWord},
+          {"bytes", of.last.decision.words * kBytesPerWord},
+          {"waste_percent", percent_of(seen.lost_words, seen.nursery_words)},
+          {"foreign_percent", percent_of(seen.foreign, seen.taken)},
+          {"contended_percent", percent_of(seen.contended, seen.taken)},
+          {"refills_per_buffer", percent_of(seen.refills, seen.buffers) / 100}};
+    }
+    all.push_back(std::move(json));
+  }
+  return all;
+}
+
+Json describe_buffers(const BufferOptions& options) {
   const BufferCounts counts = buffer_counts();
+  const auto bytes = [](std::uint64_t words) { return words * kBytesPerWord; };
   Json levels = Json::array();
   for (const BufferCounts::OfLevel& of : counts.levels) {
-    const auto bytes = [](std::uint64_t words) { return words * kBytesPerWord; };
     const allocation::LevelCounts& level = of.counts;
     levels.push_back({{"kind", allocation::name_of(of.level.kind)},
                       {"bytes", bytes(of.level.words)},
@@ -158,19 +195,22 @@ Json describe_buffers() {
                       {"taken_bytes", bytes(level.words)},
                       {"refills", level.refills},
                       {"foreign", level.foreign},
-                      {"foreign_percent", level.taken == 0 ? 0.0
-                                                           : 100.0 * static_cast<double>(level.foreign) /
-                                                                 static_cast<double>(level.taken)},
+                      {"foreign_percent", percent_of(level.foreign, level.taken)},
                       {"contended", level.contended},
                       {"moved", level.moved},
                       {"waste_at_refills_bytes", bytes(level.words_lost_at_refills)},
                       {"waste_at_collections_bytes", bytes(level.words_lost_at_closes)},
                       {"latency", describe_latencies(of.latencies)}});
   }
-  return {{"levels", std::move(levels)},
-          {"heap", {{"tlabs", counts.heap_tlabs}, {"latency", describe_latencies(counts.heap_latencies)}}},
-          {"refill_latency", describe_latencies(counts.refill_latencies)},
-          {"collections", counts.collections}};
+  Json json{{"levels", std::move(levels)},
+            {"zero_at", options.zero_at_refill ? "refill" : "tlab"},
+            {"heap", {{"tlabs", counts.heap_tlabs}, {"latency", describe_latencies(counts.heap_latencies)}}},
+            {"refill_latency", describe_latencies(counts.refill_latencies)},
+            {"collections", counts.collections}};
+  if (options.automatic) {
+    json["sizes"] = describe_sizes(counts);
+  }
+  return json;
 }
 
 Json describe_counters(const linux_os::PerfCounters& counters) {
@@ -268,12 +308,13 @@ Json check_stock(const Stock& stock) {
     const Needs& needs = strategy == ZeroingStrategy::windows ? kWindowNeeds : kAheadNeeds;
     zeroing["strategies"][std::string(name_of(strategy))] = check_graft(needs, stock);
   }
-  return {{"schema", kSchema},
-          {"kind", "jvm-check"},
-          {"jvm", describe_jvm(stock)},
-          {"collectors", std::move(collectors)},
-          {"grafts",
-           {{kZeroingNeeds.graft, std::move(zeroing)}, {kBufferNeeds.graft, check_graft(kBufferNeeds, stock)}}}};
+  return {
+      {"schema", kSchema},
+      {"kind", "jvm-check"},
+      {"jvm", describe_jvm(stock)},
+      {"collectors", std::move(collectors)},
+      {"grafts",
+       {{kZeroingNeeds.graft, std::move(zeroing)}, {kBufferNeeds.graft, check_graft(kBufferNeeds, stock)}}}};
 }
 
 Json summarise_running(const Options& options, const Stock& stock) {
@@ -295,7 +336,7 @@ Json summarise_ended(const Options& options, const Stock& stock, const std::stri
     json["grafts"]["zeroing"] = describe_zeroing(*options.zeroing);
   }
   if (options.buffers) {
-    json["grafts"]["buffers"] = describe_buffers();
+    json["grafts"]["buffers"] = describe_buffers(*options.buffers);
   }
   if (counters != nullptr) {
     json["counters"] = describe_counters(*counters);

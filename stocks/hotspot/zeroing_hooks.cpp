@@ -1,3 +1,4 @@
+#include "graft_zeroing.h"
 #include "memgraft/units.h"
 #include "zeroing_state.h"
 
@@ -24,9 +25,13 @@ struct FreshTlab {
   std::size_t clean_bytes = 0;  // the first ones of it that are zero already
 };
 // initial-exec: found by one load, without the allocation that other models may do at a thread's first
-// access, which would not be safe here (libjvm calls memset within signal handlers too). Its 24 bytes come
-// out of the reserve that glibc keeps for libraries loaded late (rtld.optional_static_tls, glibc manual).
+// access, which would not be safe here (libjvm calls memset within signal handlers too). The 25 bytes of both
+// come out of the reserve that glibc keeps for libraries loaded late (rtld.optional_static_tls, glibc
+// manual).
 [[gnu::tls_model("initial-exec")]] constinit thread_local FreshTlab fresh_tlab;
+
+// What is handed out next is zero already.
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool handed_out_clean = false;
 
 void zero_now(Zeroing& graft, const memgraft_zero_kernel* kernel, std::byte* at, std::size_t bytes) {
   graft.thread_timer.time(Bytes(bytes), [&] { kernel->zero(at, bytes); });
@@ -93,6 +98,7 @@ void* grafted_allocate_new_tlab(void* heap, std::size_t min_words, std::size_t r
   }
   // This call may collect (JDK 25 does so inside), hand out other TLABs on other threads, change the
   // strategy, and throw away what it found: only its result counts.
+  handed_out_clean = false;
   void* const tlab = graft.allocate_new_tlab(heap, min_words, requested_words, actual_words);
   if (tlab == nullptr) {
     return nullptr;
@@ -103,9 +109,12 @@ void* grafted_allocate_new_tlab(void* heap, std::size_t min_words, std::size_t r
   if (graft.hands_out_windows && strategy_now(graft) == ZeroingStrategy::windows) {
     return hand_out(graft.windows.open(start, bytes, least_bytes), actual_words);
   }
-  fresh_tlab = {.start = start, .bytes = bytes, .clean_bytes = 0};
+  fresh_tlab = {.start = start, .bytes = bytes, .clean_bytes = handed_out_clean ? bytes : 0};
   return tlab;
 }
+
+void zeroing_clears(std::byte* start, std::size_t bytes) { clear(*the_graft, start, bytes); }
+void zeroing_was_done() { handed_out_clean = true; }
 
 void* grafted_mem_allocate(void* heap, std::size_t words, bool* limit_exceeded) {
   Zeroing& graft = *the_graft;

@@ -1,43 +1,92 @@
-// How large the buffers of one level should be from the next collection on. Pure: what was counted in, a size out.
+// How large buffers should be, decided after each collection from what was counted since the one before.
 //
-// The larger the buffers, the fewer refills contend for the level above; the more of the nursery is lost at a
-// collection in buffers that nobody has used up, and the more a thread that was moved finds its memory in another
-// CPU's buffer.
+// The larger they are, the fewer refills contend for the level above; but the more of the nursery is lost at
+// a collection in buffers that nobody has used up, and the more often a thread that was moved finds its
+// memory in another CPU's buffer.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstdint>
-#include <string>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "memgraft/allocation/hierarchy.h"
 
 namespace memgraft::allocation {
 
 // Of one level, from one collection to the next.
 struct LevelSeen {
   std::uint64_t buffers = 1;
-  std::uint64_t words = 0;            // of each buffer
-  std::uint64_t taken = 0;            // requests
+  std::uint64_t words = 0;  // of each of them
+  std::uint64_t taken = 0;  // requests
   std::uint64_t taken_words = 0;
   std::uint64_t refills = 0;
   std::uint64_t contended = 0;
   std::uint64_t foreign = 0;
-  std::uint64_t lost_words = 0;       // at the collection
-  std::uint64_t nursery_words = 0;    // handed out by the heap, to buffers and past them
+  std::uint64_t lost_words = 0;     // at the collection
+  std::uint64_t nursery_words = 0;  // that the heap handed out
 };
 
-struct Sizing {
+enum class Reason : std::uint8_t { unused, right, wasteful, foreign, contended, busy, limited };
+inline constexpr std::array<std::string_view, 7> kReasonNames{"unused",    "right", "wasteful", "foreign",
+                                                              "contended", "busy",  "limited"};
+
+struct Decision {
   std::uint64_t words = 0;
-  std::string reason;
+  Reason reason = Reason::unused;
+  friend bool operator==(const Decision&, const Decision&) = default;
 };
+// Sizes are halved, kept or doubled, within the limits.
+Decision decide(const LevelSeen& seen, std::uint64_t least_words, std::uint64_t most_words);
 
+// Sizes of the threads' buffers and of a hierarchy's levels.
 class AutoSize {
  public:
-  // Buffers never hold less than `least_words` or more than `most_words` (G1: half a region).
-  AutoSize(std::uint64_t least_words, std::uint64_t most_words) : least_(least_words), most_(most_words) {}
+  struct Change {
+    std::uint64_t collection = 0;  // counted from 1
+    Decision decision;
+    LevelSeen seen;
+  };
+  struct OfLevel {
+    std::uint64_t first_words = 0;
+    std::uint64_t words = 0;
+    std::uint64_t changes = 0;
+    Change last;  // of them
+    std::array<std::uint64_t, kReasonNames.size()> decisions{};
+  };
+  // What cannot be had from the hierarchy, since the start.
+  struct Totals {
+    std::uint64_t threads = 0;  // that have taken memory
+    std::uint64_t thread_buffers = 0;
+    std::uint64_t heap_words = 0;  // handed out by the heap
+  };
 
-  [[nodiscard]] Sizing decide(const LevelSeen& seen) const;
+  AutoSize(Hierarchy& hierarchy, std::uint64_t thread_words, std::uint64_t least_thread_words);
+
+  // No buffer of the hierarchy is to be larger. To be called before memory is taken.
+  void limit(std::uint64_t most_words);
+  // With every thread stopped, after Hierarchy::close().
+  void collected(const Totals& totals);
+
+  // Of a thread's buffer. Relaxed: written with the world stopped only.
+  [[nodiscard]] std::uint64_t thread_words() const { return thread_words_.load(std::memory_order_relaxed); }
+  // The threads' own buffers first, then the levels.
+  [[nodiscard]] std::vector<OfLevel> story() const;
 
  private:
-  std::uint64_t least_;
-  std::uint64_t most_;
+  void judge(OfLevel& level, const LevelSeen& seen, std::uint64_t least_words, std::uint64_t most_words);
+
+  Hierarchy& hierarchy_;
+  std::uint64_t least_thread_words_;
+  std::uint64_t most_words_ = kMostWords;
+  std::atomic<std::uint64_t> thread_words_;
+  mutable std::mutex story_mutex_;  // the summary is written while threads may still collect
+  std::vector<OfLevel> story_;
+  std::vector<LevelCounts> before_;
+  Totals totals_before_;
+  std::uint64_t collections_ = 0;
 };
 
 }  // namespace memgraft::allocation

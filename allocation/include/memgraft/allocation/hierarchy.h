@@ -30,6 +30,8 @@ struct Heap {
   std::byte* (*allocate)(void* context, std::uint64_t words, std::size_t node) = nullptr;
   // Memory that nobody will be handed: makes it such that the heap can be walked.
   void (*discard)(Rest rest) = nullptr;
+  // If not null: a buffer of the lowest level's next filling, before anybody can take of it.
+  void (*prepare)(Rest filling) = nullptr;
   // The memory of a node's buffers is that node's: so take from another's only when there is no more.
   bool by_node = false;
 };
@@ -60,7 +62,7 @@ class Hierarchy {
   // `levels`, at most kMostLevels, lowest first, each size at least that of the one below and at most
   // kMostWords. Where `restartable`, buffers of kinds that have one CPU each are taken from without atomic
   // instructions: can_replace_on_cpu().
-  Hierarchy(std::vector<Level> levels, Topology topology, Heap heap, bool restartable);
+  Hierarchy(const std::vector<Level>& levels, Topology topology, Heap heap, bool restartable);
   // No thread that took from it may end afterwards without having taken from another one.
   ~Hierarchy();
   Hierarchy(const Hierarchy&) = delete;
@@ -71,11 +73,14 @@ class Hierarchy {
 
   // With every thread stopped, but for those within Heap::allocate: empties all buffers.
   void close();
+  // The same condition: how large fillings are from now on.
+  void resize(std::size_t level, std::uint64_t words);
 
-  [[nodiscard]] const std::vector<Level>& levels() const { return levels_; }
-  [[nodiscard]] std::size_t buffers(std::size_t level) const {
-    return topology_.count(levels_.at(level).kind);
+  [[nodiscard]] std::size_t levels() const { return kinds_.size(); }
+  [[nodiscard]] Level level(std::size_t level) const {
+    return {.kind = kinds_.at(level), .words = stages_.at(level).words.load(std::memory_order_relaxed)};
   }
+  [[nodiscard]] std::size_t buffers(std::size_t level) const { return topology_.count(kinds_.at(level)); }
   // Whether a level's buffers are taken from in restartable sequences.
   [[nodiscard]] bool restartable(std::size_t level) const { return stages_.at(level).restartable; }
   [[nodiscard]] LevelCounts counts(std::size_t level) const;
@@ -87,6 +92,8 @@ class Hierarchy {
     std::unique_ptr<OwnLine[]> buffers;  // NOLINT(modernize-avoid-c-arrays): of a size known at run time only
     bool restartable = false;
     std::vector<std::size_t> nodes;  // on which each buffer is
+    // Both written with the world stopped only, so that reads need no order.
+    std::atomic<std::uint64_t> words{0};
     std::atomic<std::uint64_t> words_lost_at_closes{0};
   };
   struct ThreadCounts {
@@ -99,7 +106,7 @@ class Hierarchy {
   Taken take_from(std::size_t level, std::uint64_t least, std::uint64_t wanted, void* context);
   Taken search(std::size_t level, std::uint64_t least, std::uint64_t wanted, void* context);
 
-  std::vector<Level> levels_;
+  std::vector<Kind> kinds_;
   Topology topology_;
   Heap heap_;
   std::array<Stage, kMostLevels> stages_;
