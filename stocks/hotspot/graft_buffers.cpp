@@ -7,6 +7,7 @@
 
 #include "clocks.h"
 #include "graft_zeroing.h"
+#include "numa_eden.h"
 #include "refusal.h"
 #include "vm_structs.h"
 #include "windows.h"
@@ -88,6 +89,7 @@ struct Buffers {
   allocation::Hierarchy* hierarchy = nullptr;  // never destroyed: threads may allocate until the process ends
   allocation::PerThread<Times>* times = nullptr;
   allocation::AutoSize* sizes = nullptr;  // null where sizes were given
+  NumaEden* numa = nullptr;               // null where nothing is bound
   bool zero_at_refill = false;
   std::atomic<bool> region_checked{false};
   std::atomic<std::uint64_t> collections{0};
@@ -126,6 +128,11 @@ std::byte* ask_heap(void* heap, std::uint64_t words) {
   void* const memory = the_buffers->allocate_new_tlab(heap, words, words, &actual);
   the_buffers->times->mine().heap_words.add(memory == nullptr ? 0 : words);
   return static_cast<std::byte*>(memory);
+}
+
+std::byte* fill_buffer(void* heap, std::uint64_t words, std::size_t node) {
+  return the_buffers->numa == nullptr ? ask_heap(heap, words)
+                                      : the_buffers->numa->allocate(heap, words, node);
 }
 
 void zero_filling(allocation::Rest filling) { zeroing_clears(filling.start, filling.words * kBytesPerWord); }
@@ -205,6 +212,9 @@ allocation::AutoSize::Totals totals(const Buffers& buffers) {
 void buffered_ensure_parsability(void* heap, bool retire_tlabs) {
   Buffers& buffers = *the_buffers;
   buffers.hierarchy->close();
+  if (buffers.numa != nullptr) {
+    buffers.numa->close();
+  }
   // Relaxed: a statistic.
   buffers.collections.fetch_add(1, std::memory_order_relaxed);
   if (buffers.sizes != nullptr && retire_tlabs) {
@@ -294,14 +304,19 @@ void install_buffers(const BufferOptions& options, const Stock& stock, Collector
         kExitCannotTakeGraft);
   }
   const allocation::Topology topology = allocation::Topology::of_system();
-  const std::vector<allocation::Level> levels = options.automatic ? own_levels(topology) : options.levels;
+  std::vector<allocation::Level> levels = options.automatic ? own_levels(topology) : options.levels;
+  if (options.numa_eden) {
+    levels = levels_by_node(levels, topology, collector == Collector::g1);
+  }
+  buffers.numa = options.numa_eden ? make_numa_eden(topology, ask_heap, fill_rest) : nullptr;
   check_levels(levels, topology);
   buffers.zeroing = zeroing;
   buffers.refuse = refuse;
   buffers.hierarchy = new allocation::Hierarchy(levels, topology,
-                                                {.allocate = ask_heap,
+                                                {.allocate = fill_buffer,
                                                  .discard = fill_rest,
-                                                 .prepare = options.zero_at_refill ? zero_filling : nullptr},
+                                                 .prepare = options.zero_at_refill ? zero_filling : nullptr,
+                                                 .by_node = buffers.numa != nullptr},
                                                 restartable);
   buffers.times = new allocation::PerThread<Times>;
   buffers.zero_at_refill = options.zero_at_refill;
@@ -336,6 +351,9 @@ BufferCounts buffer_counts() {
   counts.collections = buffers.collections.load(std::memory_order_relaxed);
   if (buffers.sizes != nullptr) {
     counts.sizes = buffers.sizes->story();
+  }
+  if (buffers.numa != nullptr) {
+    counts.numa = buffers.numa->counts();
   }
   return counts;
 }

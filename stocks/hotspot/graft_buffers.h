@@ -9,6 +9,7 @@
 #include "memgraft/allocation/auto_size.h"
 #include "memgraft/allocation/hierarchy.h"
 #include "memgraft/units.h"
+#include "numa_eden.h"
 #include "options.h"
 #include "patch.h"
 #include "refusal.h"
@@ -50,6 +51,7 @@ struct BufferCounts {
   Latencies refill_latencies;     // of those that refilled a buffer first
   std::uint64_t collections = 0;  // and walks of the heap: times that all buffers were emptied
   std::vector<allocation::AutoSize::OfLevel> sizes;  // only where they decide themselves; the TLABs' first
+  NumaCounts numa;
 };
 BufferCounts buffer_counts();
 

@@ -14,13 +14,16 @@ namespace {
 using allocation::Kind;
 using allocation::Level;
 
-// What is bound at once splits a mapping of the kernel, of which a process may have 65530 (vm.max_map_count): so
-// that eden has thousands of pieces rather than millions. On G1 it must fit into half a region, whose size is not
-// known yet; the smallest has 1 MiB.
+// What is bound at once splits a mapping of the kernel, of which a process may have 65530 (vm.max_map_count):
+// so that eden has thousands of pieces rather than millions. On G1 it must fit into half a region, whose size
+// is not known yet; the smallest has 1 MiB.
 constexpr std::uint64_t kWords = (std::uint64_t{16} << 20U) / kBytesPerWord;
 constexpr std::uint64_t kWordsOnG1 = (std::uint64_t{512} << 10U) / kBytesPerWord;
 // Of the pages, one in sixteen may lie elsewhere before the filling is moved.
 constexpr std::size_t kToleratedPart = 16;
+// Spares are lost at a collection, which collectors that collect within an allocation (Serial, G1, all of JDK
+// 25) begin before they are asked for: no more of eden than this.
+constexpr std::uint64_t kSparesPart = 32;
 
 void check_within_nodes(Kind kind, const allocation::Topology& topology) {
   std::vector<std::optional<std::size_t>> nodes(topology.count(kind));
@@ -65,6 +68,12 @@ std::vector<Level> levels_by_node(std::vector<Level> levels, const allocation::T
   return levels;
 }
 
+NumaEden* make_numa_eden(const allocation::Topology& topology, NumaEden::Ask ask, NumaEden::Discard discard) {
+  return topology.count(Kind::node) == 1
+             ? nullptr
+             : new NumaEden(topology.node_numbers(), linux_os::NumaMemory::real(), ask, discard);
+}
+
 std::byte* NumaEden::allocate(void* heap, std::uint64_t words, std::size_t node) {
   while (true) {
     std::byte* start = take_spare(words, node);
@@ -81,6 +90,7 @@ std::byte* NumaEden::allocate(void* heap, std::uint64_t words, std::size_t node)
       add(fillings_, start == nullptr ? 0 : 1);
       return start;
     }
+    add(words_now_, spare ? 0 : words);
     const Seen seen = look(start, words, node);
     if (!spare && seen.home != node && seen.home < spares_.size() && put_aside(start, words, seen.home)) {
       continue;
@@ -127,6 +137,9 @@ void NumaEden::bind(std::byte* start, std::uint64_t words, std::size_t node, con
 }
 
 bool NumaEden::put_aside(std::byte* start, std::uint64_t words, std::size_t node) {
+  if ((value(spare_words_) + words) * kSparesPart > value(words_before_)) {
+    return false;
+  }
   for (Spare& spare : spares_.at(node)) {
     State state = State::empty;
     // Acquire: not before whoever emptied it has read it.
@@ -134,6 +147,7 @@ bool NumaEden::put_aside(std::byte* start, std::uint64_t words, std::size_t node
                                             std::memory_order_relaxed)) {
       spare.start.store(start, std::memory_order_relaxed);
       spare.words.store(words, std::memory_order_relaxed);
+      add(spare_words_, words);
       spare.state.store(State::full, std::memory_order_release);  // what it is, to whoever takes it
       return true;
     }
@@ -154,6 +168,7 @@ std::byte* NumaEden::take_spare(std::uint64_t words, std::size_t node) {
     // Release: it has been read.
     spare.state.store(fits ? State::empty : State::full, std::memory_order_release);
     if (fits) {
+      spare_words_.fetch_sub(words, std::memory_order_relaxed);
       return start;
     }
   }
@@ -173,6 +188,10 @@ void NumaEden::close() {
       }
     }
   }
+  spare_words_.store(0, std::memory_order_relaxed);
+  // Half: so that a walk of the heap soon after a collection does not make eden look small.
+  words_before_.store(std::max(words_now_.exchange(0, std::memory_order_relaxed), value(words_before_) / 2),
+                      std::memory_order_relaxed);
 }
 
 void NumaEden::failed(const char* call, int error) {
