@@ -91,6 +91,7 @@ struct Buffers {
   allocation::AutoSize* sizes = nullptr;  // null where sizes were given
   NumaEden* numa = nullptr;               // null where nothing is bound
   bool zero_at_refill = false;
+  bool node_level_added = false;
   std::atomic<bool> region_checked{false};
   std::atomic<std::uint64_t> collections{0};
   CycleRate cycle_rate;
@@ -169,6 +170,12 @@ void check_region(Buffers& buffers) {
                   kExitCannotTakeGraft));
     }
   }
+  if (buffers.node_level_added) {
+    // Only now it is known how much may be bound at once. Nothing has been taken yet.
+    const std::size_t top = buffers.hierarchy->levels() - 1;
+    const std::uint64_t below = top == 0 ? 1 : buffers.hierarchy->level(top - 1).words;
+    buffers.hierarchy->resize(top, most_bytes / kBytesPerWord / below * below);
+  }
 }
 
 void* buffered_allocate_new_tlab(void* heap, std::size_t min_words, std::size_t requested_words,
@@ -179,6 +186,11 @@ void* buffered_allocate_new_tlab(void* heap, std::size_t min_words, std::size_t 
   times.tlabs.add(1);
   if (buffers.sizes != nullptr) {
     requested_words = std::max(min_words, buffers.sizes->thread_words());
+  }
+  if (buffers.numa != nullptr) {
+    // A TLAB that no buffer can hold would come from the heap, and lie wherever that is.
+    const std::uint64_t most = buffers.hierarchy->level(buffers.hierarchy->levels() - 1).words;
+    requested_words = std::max(min_words, std::min(requested_words, most));
   }
   const std::uint64_t start = read_cycles().count();
   const allocation::Hierarchy::Taken taken = buffers.hierarchy->take(min_words, requested_words, heap);
@@ -306,7 +318,9 @@ void install_buffers(const BufferOptions& options, const Stock& stock, Collector
   const allocation::Topology topology = allocation::Topology::of_system();
   std::vector<allocation::Level> levels = options.automatic ? own_levels(topology) : options.levels;
   if (options.numa_eden) {
+    const std::size_t asked = levels.size();
     levels = levels_by_node(levels, topology, collector == Collector::g1);
+    buffers.node_level_added = levels.size() > asked;
   }
   buffers.numa = options.numa_eden ? make_numa_eden(topology, ask_heap, fill_rest) : nullptr;
   check_levels(levels, topology);

@@ -23,7 +23,7 @@ constexpr std::uint64_t kWordsOnG1 = (std::uint64_t{512} << 10U) / kBytesPerWord
 constexpr std::size_t kToleratedPart = 16;
 // Spares are lost at a collection, which collectors that collect within an allocation (Serial, G1, all of JDK
 // 25) begin before they are asked for: no more of eden than this.
-constexpr std::uint64_t kSparesPart = 32;
+constexpr std::uint64_t kSparesPart = 16;
 
 void check_within_nodes(Kind kind, const allocation::Topology& topology) {
   std::vector<std::optional<std::size_t>> nodes(topology.count(kind));

@@ -79,7 +79,7 @@ class Root:
                 shutil.copy(library, copy)
 
 
-def boot(root: Root, nodes: Sequence[Node], commands: Sequence[str], seconds: int = 140) -> list[Done]:
+def boot(root: Root, nodes: Sequence[Node], commands: Sequence[str], seconds: int = 300) -> list[Done]:
     """Runs the commands one after the other in a guest with these nodes, numbered from 0."""
     (root.folder / "commands").write_text("".join(f"{command}\n" for command in commands))
     image = root.folder.with_suffix(".cpio")

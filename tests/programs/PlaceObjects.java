@@ -30,6 +30,7 @@ final class PlaceObjects {
     int nodes = arguments.length - 2;
     var others = new CyclicBarrier(nodes);
     var measuring = new AtomicInteger(nodes);
+    stayOn(Integer.parseInt(arguments[2])); // what this thread touches is on the first node, too
     for (int node = 0; node < nodes; node++) {
       int cpu = Integer.parseInt(arguments[2 + node]);
       int own = node;
@@ -94,7 +95,7 @@ final class PlaceObjects {
     return "objects node=" + own + " local=" + local + " remote=" + remote + " absent=" + absent;
   }
 
-  /** Until that many collections have been seen, with now and then an object that no buffer has. */
+  /** Until that many collections have been seen. */
   private static void allocateThrough(int collections, Random random) {
     byte[] last = null;
     for (int seen = 0; seen < collections; seen++) {

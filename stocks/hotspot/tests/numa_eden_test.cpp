@@ -94,7 +94,8 @@ constexpr int kFirst = 3;
 constexpr int kSecond = 5;
 constexpr std::uint64_t kFilling = 4 * FakeMemory::kPageWords;
 constexpr std::uint64_t kPages = 4;
-constexpr std::size_t kFillings = 96;
+constexpr std::size_t kFillings = 48;
+constexpr std::size_t kMostSpares = kFillings / 16;
 
 class NumaEdenTest : public testing::Test {
  protected:
@@ -174,7 +175,7 @@ TEST_F(NumaEdenTest, MovesWhereThereAreSparesEnough) {
   collect();
   std::byte* const start = fill(1);
   EXPECT_EQ(local(start, 1), kPages) << "moved";
-  EXPECT_EQ(heap_.count(FakeHeap::Word::buffered), kFillings / 32 * kFilling) << "a 32nd of eden is spares";
+  EXPECT_EQ(heap_.count(FakeHeap::Word::buffered), kMostSpares * kFilling) << "no more of eden";
   EXPECT_EQ(eden_.counts().moved_fillings, 1U);
   EXPECT_EQ(memory_.moves, 1U);
   for (std::size_t i = 0; i < 10; ++i) {
@@ -187,7 +188,7 @@ TEST_F(NumaEdenTest, DiscardsSparesAtACollection) {
   collect();
   (void)fill(1);
   collect();
-  EXPECT_EQ(eden_.counts().words_lost_at_closes, kFillings / 32 * kFilling);
+  EXPECT_EQ(eden_.counts().words_lost_at_closes, kMostSpares * kFilling);
   EXPECT_EQ(local(fill(0), 0), kPages);
   EXPECT_EQ(eden_.counts().spares_used, 0U) << "they are the heap's again";
 }
