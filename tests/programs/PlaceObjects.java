@@ -15,7 +15,7 @@ final class PlaceObjects {
   private static final int OBJECTS = 2500;
   private static final int BYTES = 1000;
   private static final int COLLECTIONS_ALONE = 2;
-  private static final int SAMPLES = 3;
+  private static final int SAMPLES = 4;
 
   private PlaceObjects() {}
 
@@ -68,7 +68,7 @@ final class PlaceObjects {
     for (int sample = 0; sample < SAMPLES; ) {
       allocateThrough(1, random);
       // Anywhere in eden, not at its beginning only.
-      for (int skipped = random.nextInt(3 * OBJECTS); skipped > 0; skipped--) {
+      for (int skipped = random.nextInt(10 * OBJECTS); skipped > 0; skipped--) {
         objects[0] = new byte[BYTES];
       }
       int localNow = 0;
