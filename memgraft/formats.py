@@ -169,6 +169,25 @@ class FromHeap(Format):
     latency: Latency
 
 
+class Numa(Format):
+    """What NUMA-Eden did with the fillings of the buffers."""
+
+    nodes: NonNegativeInt
+    """With 1 there is nothing to bind."""
+    fillings: NonNegativeInt = 0
+    local_fillings: NonNegativeInt = 0
+    """Of these, on their node already."""
+    moved_fillings: NonNegativeInt = 0
+    remote_fillings: NonNegativeInt = 0
+    """Left on another node, because the heap had no more."""
+    spares_used: NonNegativeInt = 0
+    bound_bytes: NonNegativeInt = 0
+    waste_at_collections_bytes: NonNegativeInt = 0
+    failures: NonNegativeInt = 0
+    """Of system calls; `reason` is the last one's."""
+    reason: str = ""
+
+
 class Buffers(Format):
     """What the buffers graft did in one JVM."""
 
@@ -176,6 +195,7 @@ class Buffers(Format):
     heap: FromHeap | None = None
     refill_latency: Latency | None = None
     collections: NonNegativeInt | None = None
+    numa: Numa | None = None
 
 
 class Grafts(Format):

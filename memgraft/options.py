@@ -19,6 +19,10 @@ def graft_options(function: Callable[..., None]) -> Callable[..., None]:
     def command(**arguments: Any) -> None:
         chosen = {graft.name: arguments.pop(graft.name) for graft in grafts.GRAFTS}
         values = {p.name: arguments.pop(p.name) for graft in grafts.GRAFTS for p in graft.parameters}
+        for graft in grafts.GRAFTS:
+            for flag in graft.flags:
+                if arguments.pop(_variable(flag.name)):
+                    chosen[graft.name] = flag.added_to(chosen[graft.name])
         # Freely typed values in their plainest form, so that the same design has the same name everywhere.
         selection = {g.name: g.choice(str(chosen[g.name])).name for g in grafts.GRAFTS if chosen[g.name] is not None}
         if not selection:
@@ -41,6 +45,10 @@ def graft_options(function: Callable[..., None]) -> Callable[..., None]:
         ]
         return inspect.Parameter(parameter.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
+    def switch(flag: grafts.Flag) -> inspect.Parameter:
+        typed = Annotated[bool, typer.Option(flag.option, help=flag.help)]
+        return inspect.Parameter(_variable(flag.name), inspect.Parameter.KEYWORD_ONLY, default=False, annotation=typed)
+
     hints = get_type_hints(function, include_extras=True)
     own = [
         parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
@@ -48,7 +56,12 @@ def graft_options(function: Callable[..., None]) -> Callable[..., None]:
         if name != "selection"
     ]
     numbers = [number(parameter) for graft in grafts.GRAFTS for parameter in graft.parameters]
-    parameters = [*(option(graft) for graft in grafts.GRAFTS), *numbers, *own]
+    switches = [switch(flag) for graft in grafts.GRAFTS for flag in graft.flags]
+    parameters = [*(option(graft) for graft in grafts.GRAFTS), *numbers, *switches, *own]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return command
+
+
+def _variable(name: str) -> str:
+    return name.replace("-", "_")

@@ -65,8 +65,9 @@ def java(cpus: list[int], *options: str, home: str = "/jdk") -> str:
 
 
 def grafted(cpus: list[int], buffers: str, *options: str, home: str = "/jdk") -> str:
-    agent = f"-agentpath:/libmemgraft_hotspot.so=buffers={buffers},numa-eden,summary=/tmp/summaries"
-    return f"{java(cpus, agent, *VERIFY_HEAP, *options, home=home)} && cat /tmp/summaries/*"
+    agent = "-agentpath:/libmemgraft_hotspot.so=buffers={},numa-eden,summary=$folder"
+    run = java(cpus, agent.format(buffers), *VERIFY_HEAP, *options, home=home)
+    return f"folder=$(mktemp -d) && {run} && cat $folder/*"
 
 
 def places(output: str) -> list[Places]:
@@ -79,10 +80,6 @@ def summary(output: str) -> dict:
     return json.loads(output[output.index("{\n") :])["grafts"]["buffers"]
 
 
-def in_own_folder(command: str, name: str) -> str:
-    return f"mkdir /tmp/{name} && {command.replace('/tmp/summaries', f'/tmp/{name}')}"
-
-
 def test_objects_lie_on_their_threads_node(guest: Root) -> None:
     cpus = [0, 1]
     runs = {
@@ -91,8 +88,7 @@ def test_objects_lie_on_their_threads_node(guest: Root) -> None:
         "Serial": grafted(cpus, "node:2097152", "-XX:+UseSerialGC"),
         "G1": grafted(cpus, "none", "-XX:+UseG1GC"),
     }
-    commands = [in_own_folder(command, name) for name, command in runs.items()]
-    done = dict(zip(runs, boot(guest, [Node(1, 768), Node(1, 640)], commands), strict=True))
+    done = dict(zip(runs, boot(guest, [Node(1, 768), Node(1, 640)], list(runs.values())), strict=True))
     for name, command in done.items():
         assert command.exit_code == 0, f"{name}:\n{command.output}"
     # So that the rest could fail: the first thread has touched all of eden before the other began.
@@ -120,7 +116,7 @@ def test_nodes_of_unequal_size_and_two_levels(guest: Root) -> None:
     cpus = [0, 2, 3]
     tlabs = ["-XX:TLABSize=16k", "-XX:-ResizeTLAB"]
     command = grafted(cpus, "cpu:131072+node:1048576", "-XX:+UseParallelGC", *tlabs, home="/newest")
-    [done] = boot(guest, [Node(2, 768), Node(1, 320), Node(1, 320)], [in_own_folder(command, "newest")])
+    [done] = boot(guest, [Node(2, 768), Node(1, 320), Node(1, 320)], [command])
     assert done.exit_code == 0, done.output
     found = places(done.output)
     assert len(found) == len(cpus)

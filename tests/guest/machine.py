@@ -1,4 +1,4 @@
-"""A machine with several NUMA nodes, emulated: QEMU boots the distribution's kernel with what a test puts into a folder.
+"""A machine with several NUMA nodes, emulated: QEMU boots the distribution's kernel with a test's own files.
 
 Emulation places pages as hardware does, and is slow: so placement can be tested on it, and never time.
 """
@@ -16,7 +16,7 @@ import pytest
 HERE = Path(__file__).resolve().parent
 KERNEL = HERE.parent.parent / "build/guest/vmlinuz"
 QEMU = "qemu-system-x86_64"
-APPLETS = ("sh", "cat", "mkdir", "mount", "poweroff", "env")
+APPLETS = ("sh", "cat", "mktemp", "mount", "poweroff")
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def busybox() -> str:
     if not KERNEL.exists():
         pytest.skip("no kernel for a guest: setup/guest-kernel could not fetch it")
     found = shutil.which("busybox")
-    if found is None or b"not a dynamic" not in subprocess.run(["ldd", found], capture_output=True).stderr:
+    if found is None or b"not a dynamic" not in subprocess.run(["ldd", found], capture_output=True, check=False).stderr:
         pytest.skip("no static busybox (package busybox-static)")
     return found
 
