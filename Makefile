@@ -18,12 +18,13 @@ CXX_SOURCES = $(shell git ls-files '*.cpp' '*.h' '*.c')
 
 .PHONY: help build demo test bench lint format clean
 .PHONY: packages test-packages native python development workloads jdks
-.PHONY: test-native test-sanitizers test-cross test-fuzz test-python test-java test-end-to-end
+.PHONY: test-native test-sanitizers test-cross test-fuzz test-python test-java test-end-to-end soak
 
 help:
 	@echo "make demo    what another zeroing does to Lucene on this machine's JVM (under 15 minutes)"
 	@echo "make test    every test; what is missing for some is installed (as root) or named"
 	@echo "make build   memgraft, for bin/memgraft"
+	@echo "make soak    half an hour of random allocation buffers under heap verification"
 	@echo "make bench   the zeroing kernels on this machine"
 	@echo "make lint    formatting, linters, types; make format mends what can be mended"
 	@echo "make clean   removes everything built here"
@@ -127,6 +128,11 @@ test-python: development
 
 test-end-to-end: build development workloads test-packages jdks
 	$(VENV)/python -m pytest -q tests
+
+# Half an hour of buffers of all kinds in all JVMs under heap verification; two minutes of it are among the tests.
+SOAK_SECONDS ?= 1800
+soak: build development workloads test-packages jdks
+	MEMGRAFT_SOAK_SECONDS=$(SOAK_SECONDS) $(VENV)/python -m pytest -q -s tests/test_buffers.py -k soak
 
 # --- keeping tidy ---------------------------------------------------------------------------------------------------
 

@@ -16,6 +16,9 @@ constexpr double kContentionLimit = 0.01;
 constexpr double kForeignLimit = 0.005;
 // A buffer for fewer requests is hardly one.
 constexpr std::uint64_t kLeastRequests = 4;
+// What a collection finds unused varies from nothing to all; as HotSpot weighs its averages
+// (TLABAllocationWeight).
+constexpr double kWeight = 0.35;
 // Fewer say nothing.
 constexpr std::uint64_t kLeastSeen = 16;
 
@@ -74,8 +77,12 @@ void AutoSize::limit(std::uint64_t most_words) {
   }
 }
 
-void AutoSize::judge(OfLevel& level, const LevelSeen& seen, std::uint64_t least_words,
-                     std::uint64_t most_words) {
+void AutoSize::judge(OfLevel& level, LevelSeen seen, std::uint64_t least_words, std::uint64_t most_words) {
+  if (seen.taken >= kLeastSeen) {
+    level.unused += kWeight * (share(seen.lost_words, seen.buffers * seen.words) - level.unused);
+    seen.lost_words =
+        static_cast<std::uint64_t>(level.unused * static_cast<double>(seen.buffers * seen.words));
+  }
   const Decision decision = decide(seen, least_words, most_words);
   ++level.decisions.at(static_cast<std::size_t>(decision.reason));
   if (decision.words != level.words) {
@@ -98,7 +105,7 @@ void AutoSize::collected(const Totals& totals) {
          .words = own.words,
          .taken = filled,
          .refills = filled,
-         .lost_words = std::min(threads, filled) * own.words / 2,
+         .lost_words = threads * own.words / 2,
          .nursery_words = nursery},
         least_thread_words_,
         hierarchy_.levels() == 0 ? most_words_ : hierarchy_.level(0).words / kLeastRequests);

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from memgraft import statistics
 from memgraft.buffers import shown
-from memgraft.formats import GIGA, BufferLevel, Buffers, JvmSummary, Latency, Numa
+from memgraft.formats import GIGA, BufferLevel, Buffers, JvmSummary, Latency, Numa, OwnSize
 from memgraft.statistics import Interval
 from memgraft.words import bytes_of, count_of, percent, seconds_of
 
@@ -20,8 +20,11 @@ def lines(buffers: Buffers) -> Iterator[str]:
             f"{count_of(level.taken, 'request')}, {count_of(level.refills, 'refill')}, "
             f"{percent(level.foreign_percent / 100)} foreign, {level.contended:,} contended; "
             f"{bytes_of(level.waste_at_refills_bytes)} lost at refills, "
-            f"{bytes_of(level.waste_at_collections_bytes)} at {count_of(buffers.collections or 0, 'collection')}{_time(level.latency)}"
+            f"{bytes_of(level.waste_at_collections_bytes)} at {count_of(buffers.collections or 0, 'collection')}"
+            f"{_time(level.latency)}"
         )
+    for size in buffers.sizes:
+        yield _story(size)
     if buffers.numa is not None:
         yield _in_words(buffers.numa)
     if buffers.heap is not None:
@@ -41,6 +44,20 @@ def _in_words(numa: Numa) -> str:
         advice = "; containers need CAP_SYS_NICE for it" if "not permitted" in numa.reason else ""
         text += f"; {count_of(numa.failures, 'system call')} failed ({numa.reason}{advice})"
     return text
+
+
+def _story(size: OwnSize) -> str:
+    """What an automatic size came to, and why."""
+    decisions = ", ".join(f"{reason} {count:,}" for reason, count in size.decisions.items()) or "no collection"
+    if size.last_change is None:
+        return f"{size.kind}: stayed at {shown(size.bytes)} ({decisions})"
+    last = size.last_change
+    return (
+        f"{size.kind}: {shown(size.first_bytes)} became {shown(size.bytes)} in {count_of(size.changes, 'step')} "
+        f"({decisions}); the last, at collection {last.collection:,}, from {shown(last.bytes_before)} to "
+        f"{shown(last.bytes)}: {last.reason} ({last.waste_percent:.1f} % lost, {last.foreign_percent:.1f} % foreign, "
+        f"{last.contended_percent:.1f} % contended, {last.refills_per_buffer:,.0f} refills of each)"
+    )
 
 
 def _time(latency: Latency) -> str:

@@ -13,6 +13,9 @@ KINDS = ("thread", "cpu", "core", "processor", "node")
 """From the nearest to a thread to the farthest; a `processor` is a package."""
 THREAD = KINDS[0]
 GROWING = "growing"
+AUTO = "auto"
+AUTO_JVM_OPTIONS = ["-XX:TLABSize=65536", "-XX:-ResizeTLAB"]
+"""What automatic sizes begin with; the agent then answers HotSpot's requests with more or less."""
 UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 LEAST_TLAB, MOST_BYTES = 2 * 2**10, 16 * 2**30
 """HotSpot's MinTLABSize, and what is far beyond any nursery."""
@@ -20,7 +23,7 @@ NUMA_EDEN = "numa-eden"
 """Among the levels: what the buffers are filled with is bound to their NUMA node."""
 EXPECTED = (
     f"expected KIND=SIZE,... with kinds of {', '.join(KINDS)} in this order, and sizes like 64k or 1m; "
-    f"thread={GROWING} leaves the threads' buffers to HotSpot"
+    f"thread={GROWING} leaves the threads' buffers to HotSpot; or {AUTO}"
 )
 
 

@@ -188,8 +188,38 @@ class Numa(Format):
     reason: str = ""
 
 
+class SizeChange(Format):
+    """What made an automatic size change, of what was counted from one collection to the next."""
+
+    collection: int
+    reason: str
+    bytes_before: NonNegativeInt
+    bytes: NonNegativeInt
+    waste_percent: NonNegativeFloat
+    """Of what the heap handed out: lost at a collection, as is to be expected."""
+    foreign_percent: NonNegativeFloat
+    contended_percent: NonNegativeFloat
+    refills_per_buffer: NonNegativeFloat
+
+
+class OwnSize(Format):
+    """What an automatic size came to."""
+
+    kind: str
+    first_bytes: NonNegativeInt
+    bytes: NonNegativeInt
+    changes: NonNegativeInt
+    decisions: dict[str, NonNegativeInt]
+    """How many collections ended in each."""
+    last_change: SizeChange | None = None
+
+
 class Buffers(Format):
     """What the buffers graft did in one JVM."""
+
+    zero_at: Literal["tlab", "refill"] = "tlab"
+    sizes: list[OwnSize] = []
+    """Only where they decide themselves; the threads' buffers first."""
 
     levels: list[BufferLevel] = []
     heap: FromHeap | None = None

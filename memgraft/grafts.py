@@ -33,26 +33,40 @@ class Choice:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number that belongs to some choices of a graft; its option is `--NAME`, its agent option `NAME=NUMBER`."""
+    """What belongs to some choices of a graft; its option is `--NAME`, its agent option `NAME=VALUE`."""
 
     name: str
     metavar: str
     help: str
-    choices: tuple[str, ...]
-    """The choices that take it."""
-    low: int
-    high: int
+    choices: tuple[str, ...] = ()
+    """The choices that take it; none named: all that join."""
+    low: int = 0
+    high: int = 0
+    """Where it is a number: a power of two from `low` to `high`, in bytes."""
+    words: tuple[str, ...] = ()
+    """Where it is none: its values."""
+    beside: tuple[str, tuple[str, ...]] | None = None
+    """Another graft that has to join too, and which of its choices."""
 
     @property
     def option(self) -> str:
         return f"--{self.name}"
 
-    def check(self, value: int) -> None:
+    def check(self, value: int | str) -> None:
         """Refuses what the agent would refuse, before anything is started."""
-        if not self.low <= value <= self.high or value & (value - 1):
+        if isinstance(value, str):
+            if value not in self.words:
+                raise WrongUsageError(f"{self.option} {value}: expected {' or '.join(self.words)}")
+        elif not self.low <= value <= self.high or value & (value - 1):
             raise WrongUsageError(
                 f"{self.option} {value}: expected a power of two from {self.low} to {self.high}, in bytes"
             )
+
+    def taken_by(self, graft: "Graft", names: set[str | None]) -> bool:
+        """Whether one of these choices takes it."""
+        if self.choices:
+            return bool(names & set(self.choices))
+        return any(name is not None and graft.choice(name).joins for name in names)
 
 
 @dataclass(frozen=True)
@@ -118,6 +132,8 @@ def _buffers(text: str) -> Choice:
 
 
 def _levels(text: str) -> Choice:
+    if text == buffers.AUTO:
+        return Choice(text, "", switches=False, jvm_options=tuple(buffers.AUTO_JVM_OPTIONS))
     read = buffers.parse(text)
     return Choice(
         read.text,
@@ -177,12 +193,30 @@ GRAFTS = (
         name="buffers",
         help="From where threads' allocation buffers (TLABs) are refilled: sizes of the buffers between them and the "
         "heap, for example thread=64k,core=1m,processor=16m. Kinds: thread, cpu (a hardware thread), core, processor "
-        "(a package), node; thread=growing, the default, leaves TLABs to HotSpot.",
+        "(a package), node; thread=growing, the default, leaves TLABs to HotSpot. auto: sizes decide themselves after "
+        "each collection.",
         choices=(
             Choice(GROWING, "the stock's own: growing TLABs from the heap", joins=False, switches=False),
             Choice("thread=64k,core=1m,processor=16m", "", switches=False),
         ),
         jvm_options=(),
+        parameters=(
+            Parameter(
+                name="take",
+                metavar="HOW",
+                help="How memory is taken from buffers of one CPU each: atomic (compare-and-swap) or restartable "
+                "(rseq(2), no atomic instruction; the default where glibc and Linux have it).",
+                words=("atomic", "restartable"),
+            ),
+            Parameter(
+                name="zero-at",
+                metavar="WHEN",
+                help="With --zeroing: zero each TLAB when it is handed out (tlab, the default), or the lowest buffers "
+                "as a whole when they are refilled (refill).",
+                words=("tlab", "refill"),
+                beside=("zeroing", ("bulk", "non-temporal", "concurrent")),
+            ),
+        ),
         flags=(
             Flag(
                 buffers.NUMA_EDEN,
@@ -190,7 +224,7 @@ GRAFTS = (
                 "nodes, under growing TLABs.",
             ),
         ),
-        metavar="KIND=SIZE,...",
+        metavar="KIND=SIZE,...|auto",
         reads=_buffers,
     ),
 )
@@ -215,7 +249,9 @@ def choices(selection: Selection) -> dict[str, Choice]:
     return {g.name: g.choice(selection[g.name]) for g in GRAFTS if g.name in selection}
 
 
-def with_parameters(selection: Selection, values: Mapping[str, int], against: str | None = None) -> dict[str, str]:
+def with_parameters(
+    selection: Selection, values: Mapping[str, int | str], against: str | None = None
+) -> dict[str, str]:
     """The selection with the parameters given, or WrongUsageError where nothing chosen takes one of them."""
     complete = dict(selection)
     for graft in GRAFTS:
@@ -224,11 +260,18 @@ def with_parameters(selection: Selection, values: Mapping[str, int], against: st
             if parameter.name not in values:
                 continue
             parameter.check(values[parameter.name])
-            if not chosen & set(parameter.choices):
+            if not parameter.taken_by(graft, chosen):
+                expected = " or ".join(parameter.choices) or graft.metavar
+                found = selection.get(graft.name) or "left out"
                 raise WrongUsageError(
-                    f"{parameter.option} {values[parameter.name]}: {graft.option} {selection.get(graft.name)} has no "
-                    f"{parameter.name}; expected {graft.option} {' or '.join(parameter.choices)}, or no "
-                    f"{parameter.option}"
+                    f"{parameter.option} {values[parameter.name]}: {graft.option} {found} has no {parameter.name}; "
+                    f"expected {graft.option} {expected}, or no {parameter.option}"
+                )
+            if parameter.beside is not None and selection.get(parameter.beside[0]) not in parameter.beside[1]:
+                other, possible = parameter.beside
+                raise WrongUsageError(
+                    f"{parameter.option} {values[parameter.name]}: expected it together with --{other} "
+                    f"{', '.join(possible)}; found {selection.get(other) or f'no --{other}'}"
                 )
             complete[parameter.name] = str(values[parameter.name])
     return complete
@@ -244,7 +287,7 @@ def against(selection: Selection, name: str) -> dict[str, str]:
     for graft in GRAFTS:
         if graft.name in selection and name in {choice.name for choice in graft.offered}:
             return {**selection, graft.name: name}
-        if graft.name in selection and graft.reads is not None and "=" in name:
+        if graft.name in selection and graft.reads is not None and ("=" in name or name == buffers.AUTO):
             return {**selection, graft.name: graft.reads(name).name}
     possible = [
         name
@@ -263,7 +306,7 @@ def joining(selection: Selection) -> dict[str, str]:
             continue
         joined[graft.name] = selection[graft.name]
         taking = {selection[graft.name], selection.get(AGAINST)}
-        names = [parameter.name for parameter in graft.parameters if taking & set(parameter.choices)]
+        names = [parameter.name for parameter in graft.parameters if parameter.taken_by(graft, taking)]
         joined |= {name: selection[name] for name in (*names, AGAINST) if name in selection}
     return joined
 

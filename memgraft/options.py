@@ -18,7 +18,7 @@ def graft_options(function: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(function)
     def command(**arguments: Any) -> None:
         chosen = {graft.name: arguments.pop(graft.name) for graft in grafts.GRAFTS}
-        values = {p.name: arguments.pop(p.name) for graft in grafts.GRAFTS for p in graft.parameters}
+        values = {p.name: arguments.pop(_variable(p.name)) for graft in grafts.GRAFTS for p in graft.parameters}
         for graft in grafts.GRAFTS:
             for flag in graft.flags:
                 if arguments.pop(_variable(flag.name)):
@@ -39,11 +39,12 @@ def graft_options(function: Callable[..., None]) -> Callable[..., None]:
         annotation = Annotated[choices | None, typer.Option(graft.option, help=f"{graft.help} {explained}.")]
         return inspect.Parameter(graft.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
-    def number(parameter: grafts.Parameter) -> inspect.Parameter:
-        annotation = Annotated[
-            int | None, typer.Option(parameter.option, metavar=parameter.metavar, help=parameter.help)
-        ]
-        return inspect.Parameter(parameter.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+    def parameter_option(parameter: grafts.Parameter) -> inspect.Parameter:
+        typed = typer.Option(parameter.option, metavar=parameter.metavar, help=parameter.help)
+        annotation = Annotated[str | None, typed] if parameter.words else Annotated[int | None, typed]
+        return inspect.Parameter(
+            _variable(parameter.name), inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation
+        )
 
     def switch(flag: grafts.Flag) -> inspect.Parameter:
         typed = Annotated[bool, typer.Option(flag.option, help=flag.help)]
@@ -55,9 +56,9 @@ def graft_options(function: Callable[..., None]) -> Callable[..., None]:
         for name, parameter in inspect.signature(function).parameters.items()
         if name != "selection"
     ]
-    numbers = [number(parameter) for graft in grafts.GRAFTS for parameter in graft.parameters]
+    more = [parameter_option(parameter) for graft in grafts.GRAFTS for parameter in graft.parameters]
     switches = [switch(flag) for graft in grafts.GRAFTS for flag in graft.flags]
-    parameters = [*(option(graft) for graft in grafts.GRAFTS), *numbers, *switches, *own]
+    parameters = [*(option(graft) for graft in grafts.GRAFTS), *more, *switches, *own]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return command

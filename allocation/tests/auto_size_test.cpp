@@ -117,7 +117,8 @@ class Sized : public testing::Test {
 TEST_F(Sized, AreDoubledTogetherWhereRefillsAreFrequent) {
   allocate(78 * 256);
   collect();
-  // 19 968 buffers of threads, 1 248 refills, 78, and nothing lost: every level had over 50 refills of each buffer.
+  // 19 968 buffers of threads, 1 248 refills, 78, and nothing lost: every level had over 50 refills of each
+  // buffer.
   EXPECT_EQ(sizes_.thread_words(), 128U);
   EXPECT_EQ(buffers_.level(0).words, 2'048U);
   EXPECT_EQ(buffers_.level(1).words, 32'768U);
@@ -138,6 +139,18 @@ TEST_F(Sized, AreJudgedByWhatWasSinceTheLastCollection) {
     EXPECT_EQ(of.changes, 1U);
     EXPECT_EQ(of.decisions.at(static_cast<std::size_t>(Reason::unused)), 1U);
   }
+}
+
+TEST_F(Sized, AreNotJudgedByWhatOneCollectionFinds) {
+  // Nothing is left in the buffer of 16 384 words, then nearly all of it, in turn.
+  std::uint64_t handed_out = 0;
+  for (int collection = 0; collection < 40; ++collection) {
+    allocate(collection % 2 == 0 ? 60 * 256 : 60 * 256 - 240);
+    handed_out += 500'000;
+    totals_.heap_words = handed_out;
+    collect();
+  }
+  EXPECT_EQ(sizes_.story()[2].changes, 0U);
 }
 
 TEST_F(Sized, ShrinkFromTheThreadsUpwards) {

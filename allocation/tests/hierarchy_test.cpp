@@ -163,7 +163,8 @@ TEST(Hierarchy, TakesFromSiblingsWhenItsOwnCannotBeRefilled) {
   EXPECT_EQ(buffers.counts(0).foreign, 1U);
 }
 
-// While its own node's buffer is being refilled, a thread goes to another node's only where that is all the same.
+// While its own node's buffer is being refilled, a thread goes to another node's only where that is all the
+// same.
 TEST(Hierarchy, KeepsToItsOwnNodeWhileTheHeapHasMore) {
   for (const bool by_node : {false, true}) {
     FakeHeap heap(1'000);

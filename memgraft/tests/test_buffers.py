@@ -4,6 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memgraft import formats, grafts
+from memgraft.buffer_figures import lines
 from memgraft.buffers import KINDS, Buffers, parse, shown
 from memgraft.errors import WrongUsageError
 
@@ -55,6 +57,91 @@ def test_one_line_says_what_is_wrong(text: str, why: str) -> None:
     assert str(refused.value).startswith(f"--buffers {text}: ")
     assert why in str(refused.value)
     assert "expected" in str(refused.value)
+
+
+def with_parameters(selection: dict[str, str], **values: str) -> dict[str, str]:
+    return grafts.with_parameters(selection, {name.replace("_", "-"): value for name, value in values.items()})
+
+
+def test_what_the_agent_is_told() -> None:
+    selection = with_parameters({"zeroing": "bulk", "buffers": "cpu=1m"}, take="atomic", zero_at="refill")
+    told = grafts.agent_options(selection)
+    assert told == ["zeroing=bulk", "buffers=cpu:1048576", "take=atomic", "zero-at=refill"]
+    assert grafts.agent_options({"buffers": "auto"}) == ["buffers=auto"]
+    assert grafts.jvm_options({"buffers": "auto"}) == ["-XX:TLABSize=65536", "-XX:-ResizeTLAB"]
+    assert grafts.agent_options({"buffers": "thread=growing"}) == []
+    assert grafts.agent_options({"buffers": "thread=16k"}) == ["buffers=none"]
+
+
+@pytest.mark.parametrize(
+    ("selection", "values", "why"),
+    [
+        ({"buffers": "cpu=1m"}, {"take": "lock"}, "--take lock: expected atomic or restartable"),
+        (
+            {"zeroing": "bulk"},
+            {"take": "atomic"},
+            "--take atomic: --buffers left out has no take; expected --buffers KIND",
+        ),
+        ({"buffers": "thread=growing"}, {"take": "atomic"}, "--buffers thread=growing has no take"),
+        (
+            {"buffers": "cpu=1m"},
+            {"zero_at": "refill"},
+            "together with --zeroing bulk, non-temporal, concurrent; found no",
+        ),
+        ({"buffers": "cpu=1m", "zeroing": "windows"}, {"zero_at": "refill"}, "concurrent; found windows"),
+    ],
+)
+def test_parameters_that_do_not_fit(selection: dict[str, str], values: dict[str, str], why: str) -> None:
+    with pytest.raises(WrongUsageError) as refused:
+        with_parameters(selection, **values)
+    assert why in str(refused.value)
+
+
+def level(**fields: object) -> dict[str, object]:
+    times = {"requests": 90, "median_nanoseconds": 41.0, "p99_nanoseconds": 200.0, "highest_nanoseconds": 900.0}
+    return {
+        "kind": "cpu",
+        "bytes": 2**20,
+        "buffers": 2,
+        "take": "restartable",
+        "taken": 100,
+        "taken_bytes": 1638400,
+        "refills": 10,
+        "foreign": 1,
+        "foreign_percent": 1.0,
+        "contended": 3,
+        "moved": 0,
+        "waste_at_refills_bytes": 0,
+        "waste_at_collections_bytes": 4096,
+        "latency": times,
+        **fields,
+    }
+
+
+def test_an_automatic_size_is_explained() -> None:
+    change = {
+        "collection": 7,
+        "reason": "busy",
+        "bytes_before": 2**20,
+        "bytes": 2**21,
+        "waste_percent": 0.2,
+        "foreign_percent": 0.0,
+        "contended_percent": 0.4,
+        "refills_per_buffer": 61.0,
+    }
+    moved = {"kind": "cpu", "first_bytes": 2**20, "bytes": 2**21, "changes": 1, "decisions": {"busy": 1, "right": 8}}
+    stayed = {"kind": "thread", "first_bytes": 65536, "bytes": 65536, "changes": 0, "decisions": {"right": 9}}
+    buffers = formats.Buffers.model_validate(
+        {"levels": [level()], "collections": 9, "sizes": [stayed, {**moved, "last_change": change}]}
+    )
+    told = list(lines(buffers))
+    assert told[0].startswith("cpu=1m (2 buffers, restartable): 100 requests, 10 refills, 1.0 % foreign, 3 contended; ")
+    assert told[0].endswith("4.1 kB at 9 collections; median 41 ns, 99 % below 200 ns")
+    assert told[1] == "thread: stayed at 64k (right 9)"
+    assert told[2] == (
+        "cpu: 1m became 2m in 1 step (busy 1, right 8); the last, at collection 7, from 1m to 2m: busy "
+        "(0.2 % lost, 0.0 % foreign, 0.4 % contended, 61 refills of each)"
+    )
 
 
 @given(st.text(alphabet="threadcpuonsg=,0123456789km", max_size=40))

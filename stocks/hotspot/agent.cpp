@@ -88,8 +88,19 @@ void JNICALL on_vm_death(jvmtiEnv* jvmti, JNIEnv* /*jni*/) {
 }
 
 // JVM TI gives no JNIEnv with these two, because the world is stopped.
-void JNICALL on_collection_start(jvmtiEnv* /*jvmti*/) { zeroing_collection_starts(); }
-void JNICALL on_collection_finish(jvmtiEnv* /*jvmti*/) { zeroing_collection_ended(); }
+void JNICALL on_collection_start(jvmtiEnv* /*jvmti*/) {
+  if (loaded_agent()->options.zeroing) {
+    zeroing_collection_starts();
+  }
+  if (loaded_agent()->options.buffers) {
+    buffers_collection_starts();
+  }
+}
+void JNICALL on_collection_finish(jvmtiEnv* /*jvmti*/) {
+  if (loaded_agent()->options.zeroing) {
+    zeroing_collection_ended();
+  }
+}
 
 void require(jvmtiError error, const char* what) {
   if (error != JVMTI_ERROR_NONE) {
@@ -102,7 +113,8 @@ void require(jvmtiError error, const char* what) {
 }
 
 void watch(jvmtiEnv* jvmti, const Options& options) {
-  const bool collections = options.zeroing && zeroing_follows_collections(*options.zeroing);
+  const bool collections =
+      options.buffers || (options.zeroing && zeroing_follows_collections(*options.zeroing));
   jvmtiEventCallbacks callbacks{};
   callbacks.VMDeath = on_vm_death;
   if (collections) {

@@ -17,10 +17,13 @@
 // replacement takes it from a buffer, and calls the original for a buffer's next filling, or where no buffer
 // has enough.
 //
-// The heap must be walkable at any safepoint: ensure_parsability, called before every collection and every
-// walk, fills what the buffers still hold, and empties them. A safepoint can also come inside the original
-// (JDK 25, G1): the thread that waits there has filled its buffer's rest before, and the buffer, which is
-// being refilled, is left alone (allocation/buffer.h).
+// Before a collection, and before the heap is walked, what the buffers still hold is filled, and they are
+// empty. Walks call ensure_parsability. So do collections, but for G1's young ones since JDK 18, of which JVM
+// TI tells; and it does not tell of all (not of the one for a live heap dump), so both are listened to.
+//
+// A safepoint can also come inside the original allocate_new_tlab (G1, and every collector of JDK 25): the
+// thread that waits there has filled its buffer's rest before, and the buffer, which is being refilled, is
+// left alone (allocation/buffer.h).
 
 namespace memgraft::hotspot {
 
@@ -221,18 +224,16 @@ allocation::AutoSize::Totals totals(const Buffers& buffers) {
   return totals;
 }
 
+void close_all() {
+  the_buffers->hierarchy->close();
+  if (the_buffers->numa != nullptr) {
+    the_buffers->numa->close();
+  }
+}
+
 void buffered_ensure_parsability(void* heap, bool retire_tlabs) {
-  Buffers& buffers = *the_buffers;
-  buffers.hierarchy->close();
-  if (buffers.numa != nullptr) {
-    buffers.numa->close();
-  }
-  // Relaxed: a statistic.
-  buffers.collections.fetch_add(1, std::memory_order_relaxed);
-  if (buffers.sizes != nullptr && retire_tlabs) {
-    buffers.sizes->collected(totals(buffers));
-  }
-  buffers.ensure_parsability(heap, retire_tlabs);
+  close_all();
+  the_buffers->ensure_parsability(heap, retire_tlabs);
 }
 
 template <typename Pick>
@@ -345,6 +346,16 @@ void install_buffers(const BufferOptions& options, const Stock& stock, Collector
             &buffered_allocate_new_tlab);
   take_over(patch, under_zeroing(joints.at(kEnsureParsability.method), zeroing), buffers.ensure_parsability,
             &buffered_ensure_parsability);
+}
+
+void buffers_collection_starts() {
+  Buffers& buffers = *the_buffers;
+  close_all();
+  // Relaxed: a statistic.
+  buffers.collections.fetch_add(1, std::memory_order_relaxed);
+  if (buffers.sizes != nullptr) {
+    buffers.sizes->collected(totals(buffers));
+  }
 }
 
 BufferCounts buffer_counts() {

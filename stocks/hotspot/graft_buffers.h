@@ -29,6 +29,9 @@ using LateRefusal = void (*)(const Refusal& refusal);
 void install_buffers(const BufferOptions& options, const Stock& stock, Collector collector,
                      const Joints& joints, bool zeroing, LateRefusal refuse, Patch& patch);
 
+// The JVM tells of a collection (JVM TI event GarbageCollectionStart), with the world stopped.
+void buffers_collection_starts();
+
 // How long requests took, in nanoseconds: the quantiles of a histogram whose classes are an eighth apart.
 struct Latencies {
   std::uint64_t requests = 0;
@@ -46,10 +49,10 @@ struct BufferCounts {
     Latencies latencies;  // of TLABs that came from this level, but for those that refilled a buffer first
   };
   std::vector<OfLevel> levels;
-  std::uint64_t heap_tlabs = 0;   // that no buffer could serve
-  Latencies heap_latencies;       // of these
-  Latencies refill_latencies;     // of those that refilled a buffer first
-  std::uint64_t collections = 0;  // and walks of the heap: times that all buffers were emptied
+  std::uint64_t heap_tlabs = 0;                      // that no buffer could serve
+  Latencies heap_latencies;                          // of these
+  Latencies refill_latencies;                        // of those that refilled a buffer first
+  std::uint64_t collections = 0;                     // that the JVM told of
   std::vector<allocation::AutoSize::OfLevel> sizes;  // only where they decide themselves; the TLABs' first
   NumaCounts numa;
 };

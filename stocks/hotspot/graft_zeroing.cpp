@@ -27,6 +27,11 @@ bool hands_out_windows(const ZeroingOptions& options) {
   return options.uses(ZeroingStrategy::windows) || options.uses(ZeroingStrategy::adaptive);
 }
 
+bool has_epochs(const ZeroingOptions& options) {
+  return options.against || options.uses(ZeroingStrategy::concurrent) ||
+         options.uses(ZeroingStrategy::pause) || options.uses(ZeroingStrategy::adaptive);
+}
+
 double rate(const Zeroing& graft) { return graft.cycle_rate.per_nanosecond(); }
 
 ZeroingTotals totals(const Zeroing& graft) {
@@ -117,8 +122,7 @@ void prepare_nursery(Zeroing& graft) {
 }  // namespace
 
 bool zeroing_follows_collections(const ZeroingOptions& options) {
-  return options.against || options.uses(ZeroingStrategy::concurrent) ||
-         options.uses(ZeroingStrategy::pause) || options.uses(ZeroingStrategy::adaptive);
+  return has_epochs(options) || hands_out_windows(options);
 }
 
 void install_zeroing(const ZeroingOptions& options, const Stock& stock, Collector collector, Patch& patch) {
@@ -150,11 +154,11 @@ void install_zeroing(const ZeroingOptions& options, const Stock& stock, Collecto
   }
   if (options.strategy == ZeroingStrategy::adaptive) {
     graft.epochs = new Epochs(Adaptive(on_thread_strategies(graft), graft.ahead != nullptr));
-  } else if (zeroing_follows_collections(options)) {
+  } else if (has_epochs(options)) {
     graft.epochs = new Epochs(options.strategy, options.against);
   }
   graft.now = graft.epochs != nullptr ? graft.epochs->first() : options.strategy;
-  graft.fresh_heap = has_nursery(collector) && zeroing_follows_collections(options);
+  graft.fresh_heap = has_nursery(collector) && has_epochs(options);
   if (options.uses(ZeroingStrategy::concurrent)) {
     start_helper(graft);
   }
@@ -177,13 +181,21 @@ void install_zeroing(const ZeroingOptions& options, const Stock& stock, Collecto
 
 void zeroing_collection_starts() {
   Zeroing& graft = *the_graft;
-  graft.epochs->collection_starts(totals(graft));
+  if (graft.epochs != nullptr) {
+    graft.epochs->collection_starts(totals(graft));
+  }
   leave_free_memory_alone(graft);
+  if (graft.hands_out_windows) {
+    graft.windows.close_all();
+  }
 }
 
 void zeroing_collection_ended() {
   Zeroing& graft = *the_graft;
   leave_free_memory_alone(graft);
+  if (graft.epochs == nullptr) {
+    return;
+  }
   // Relaxed: the world is stopped.
   graft.now.store(graft.epochs->collection_ended(totals(graft)), std::memory_order_relaxed);
   prepare_nursery(graft);

@@ -22,7 +22,8 @@ namespace memgraft::hotspot {
 // Refusal.
 void install_zeroing(const ZeroingOptions& options, const Stock& stock, Collector collector, Patch& patch);
 
-// Whether the JVM has to tell of its collections (JVM TI events GarbageCollectionStart and -Finish).
+// Whether the JVM has to tell of its collections (JVM TI events GarbageCollectionStart and -Finish). G1 has
+// collected young regions without ensure_parsability since JDK 18.
 bool zeroing_follows_collections(const ZeroingOptions& options);
 // What it tells, with the world stopped.
 void zeroing_collection_starts();

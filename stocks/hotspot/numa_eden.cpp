@@ -189,9 +189,11 @@ void NumaEden::close() {
     }
   }
   spare_words_.store(0, std::memory_order_relaxed);
-  // Half: so that a walk of the heap soon after a collection does not make eden look small.
-  words_before_.store(std::max(words_now_.exchange(0, std::memory_order_relaxed), value(words_before_) / 2),
-                      std::memory_order_relaxed);
+  // Half: so that a walk of the heap soon after a collection does not make eden look small. A collection may
+  // close twice.
+  if (const std::uint64_t words = words_now_.exchange(0, std::memory_order_relaxed); words > 0) {
+    words_before_.store(std::max(words, value(words_before_) / 2), std::memory_order_relaxed);
+  }
 }
 
 void NumaEden::failed(const char* call, int error) {

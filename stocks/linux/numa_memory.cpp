@@ -59,8 +59,8 @@ int NumaMemory::prefer(std::byte* start, std::size_t bytes, unsigned node, bool 
   std::array<unsigned long, kMostNodes / kBitsPerLong> mask{};
   mask.at(node / kBitsPerLong) = 1UL << (node % kBitsPerLong);
   // One more than there are bits: the kernel takes one off (get_nodes(), mm/mempolicy.c).
-  return syscall(SYS_mbind, pages.start, pages.count * pages.bytes_each, MPOL_PREFERRED, mask.data(), kMostNodes + 1,
-                 move ? MPOL_MF_MOVE : 0) < 0
+  return syscall(SYS_mbind, pages.start, pages.count * pages.bytes_each, MPOL_PREFERRED, mask.data(),
+                 kMostNodes + 1, move ? MPOL_MF_MOVE : 0) < 0
              ? errno
              : 0;
 }

@@ -295,10 +295,11 @@ void* fake_object(std::size_t words, std::size_t tlab_words) {
   return object;
 }
 
-// Walks the heap as a collection does at its start; no other thread may allocate. True if every word belongs
-// to an object. `dummy_words` receives how much was filled.
-bool fake_walk(std::size_t* dummy_words) {
-  heap->ensure_parsability(true);
+// Walks the heap as a collection of G1 finds it since JDK 18: TLABs are retired, and no method is called that
+// a graft could replace. No other thread may allocate. True if every word belongs to an object. `dummy_words`
+// receives how much was filled.
+bool fake_walk_young(std::size_t* dummy_words) {
+  heap->CollectedHeap::ensure_parsability(true);
   *dummy_words = 0;
   const std::byte* at = eden.bottom;
   while (at < eden.top) {
@@ -312,6 +313,12 @@ bool fake_walk(std::size_t* dummy_words) {
     at += words * kWord;
   }
   return at == eden.top;
+}
+
+// The same as other collectors and walks do it.
+bool fake_walk(std::size_t* dummy_words) {
+  heap->ensure_parsability(true);
+  return fake_walk_young(dummy_words);
 }
 
 // An eden that makes no sense.

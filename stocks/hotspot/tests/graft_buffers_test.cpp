@@ -1,5 +1,5 @@
-// Buffers between a fake heap and its TLABs, with and without zeroing on top: no memory is handed out twice, and
-// the heap can always be walked.
+// Buffers between a fake heap and its TLABs, with and without zeroing on top: no memory is handed out twice,
+// and the heap can always be walked.
 #include "graft_buffers.h"
 
 #include <gtest/gtest.h>
@@ -31,6 +31,8 @@ struct Ways {
   std::vector<allocation::Level> levels;
   BufferOptions::Take take = BufferOptions::Take::atomic;
   std::optional<ZeroingStrategy> zeroing;
+  bool automatic = false;
+  bool zero_at_refill = false;
 
   [[nodiscard]] bool follow_collections() const { return zeroing == ZeroingStrategy::concurrent; }
 };
@@ -45,11 +47,16 @@ class BuffersGraft : public testing::TestWithParam<Ways> {
     }
     const Joints joints = find_buffer_joints(stock_, Collector::parallel);
     if (GetParam().zeroing) {
-      install_zeroing({.strategy = *GetParam().zeroing, .against = {}, .table = {}}, stock_, Collector::parallel,
-                      patch_);
+      install_zeroing({.strategy = *GetParam().zeroing, .against = {}, .table = {}}, stock_,
+                      Collector::parallel, patch_);
     }
-    install_buffers({.levels = GetParam().levels, .take = GetParam().take}, stock_, Collector::parallel, joints,
-                    GetParam().zeroing.has_value(), [](const Refusal& refusal) { FAIL() << refusal.what(); }, patch_);
+    install_buffers(
+        {.levels = GetParam().levels,
+         .automatic = GetParam().automatic,
+         .zero_at_refill = GetParam().zero_at_refill,
+         .take = GetParam().take},
+        stock_, Collector::parallel, joints, GetParam().zeroing.has_value(),
+        [](const Refusal& refusal) { FAIL() << refusal.what(); }, patch_);
   }
   ~BuffersGraft() override { (void)walk(); }
   BuffersGraft(const BuffersGraft&) = delete;
@@ -57,8 +64,8 @@ class BuffersGraft : public testing::TestWithParam<Ways> {
   BuffersGraft(BuffersGraft&&) = delete;
   BuffersGraft& operator=(BuffersGraft&&) = delete;
 
-  // Allocates, checks that the fields are zero where somebody zeroes, and scribbles over them. False where the
-  // heap is full.
+  // Allocates, checks that the fields are zero where somebody zeroes, and scribbles over them. False where
+  // the heap is full.
   [[nodiscard]] bool allocate(std::size_t words) {
     std::uint64_t* const object = object_(words, kTlabWords);
     if (object == nullptr) {
@@ -93,6 +100,7 @@ class BuffersGraft : public testing::TestWithParam<Ways> {
     if (GetParam().follow_collections()) {
       zeroing_collection_starts();
     }
+    buffers_collection_starts();
     expect_intact();
     (void)walk();
     library_.function<Start>("fake_empty")();
@@ -120,7 +128,21 @@ TEST_P(BuffersGraft, CanAlwaysBeWalked) {
     collect();
   }
   const BufferCounts counts = buffer_counts();
-  EXPECT_GE(counts.collections, 4U);
+  EXPECT_EQ(counts.collections, 4U);
+  if (GetParam().automatic) {
+    ASSERT_EQ(counts.sizes.size(), 2U);
+    EXPECT_GT(counts.sizes.front().changes + counts.sizes.back().changes, 0U);
+    EXPECT_LE(4 * counts.sizes.front().words, counts.sizes.back().words);
+    EXPECT_EQ(counts.levels.front().level.words, counts.sizes.back().words);
+  }
+  if (GetParam().zero_at_refill) {
+    // Each filling, and what came past the buffers; nothing twice.
+    const std::uint64_t refilled =
+        counts.levels.front().counts.refills * counts.levels.front().level.words * kBytesPerWord;
+    const Bytes zeroed = zeroing_counts().bytes();
+    EXPECT_GE(zeroed, Bytes(refilled));
+    EXPECT_LE(zeroed, Bytes(refilled + refilled / 2));
+  }
   if (!GetParam().levels.empty()) {
     EXPECT_GT(counts.levels.front().counts.taken, 20U);
     EXPECT_GT(counts.levels.front().counts.refills, 10U);
@@ -145,7 +167,8 @@ TEST_P(BuffersGraft, ServesManyThreads) {
     std::vector<std::thread> threads;
     for (int i = 0; i < kThreads; ++i) {
       threads.emplace_back([this, i] {
-        for (std::size_t n = 0; n < 20'000 && allocate(2 + ((n + static_cast<std::size_t>(i)) * 5 % 60)); ++n) {
+        for (std::size_t n = 0; n < 20'000 && allocate(2 + ((n + static_cast<std::size_t>(i)) * 5 % 60));
+             ++n) {
         }
       });
     }
@@ -153,6 +176,25 @@ TEST_P(BuffersGraft, ServesManyThreads) {
       thread.join();
     }
     collect();
+  }
+}
+
+TEST_P(BuffersGraft, IsEmptyOnceACollectionHasStarted) {
+  auto* const walk_young = library_.function<Walk>("fake_walk_young");
+  for (int collection = 0; collection < 3; ++collection) {
+    for (std::size_t i = 0; i < 2'000 && allocate(20); ++i) {
+    }
+    if (GetParam().zeroing) {
+      zeroing_collection_starts();
+    }
+    buffers_collection_starts();
+    std::size_t dummy_words = 0;
+    EXPECT_TRUE(walk_young(&dummy_words));
+    expect_intact();
+    library_.function<Start>("fake_empty")();
+    if (GetParam().zeroing) {
+      zeroing_collection_ended();
+    }
   }
 }
 
@@ -178,21 +220,35 @@ TEST_P(BuffersGraft, CanBeWalkedWithinARefill) {
 
 INSTANTIATE_TEST_SUITE_P(
     Designs, BuffersGraft,
-    testing::Values(Ways{.name = "none", .levels = {}, .zeroing = {}},
-                    Ways{.name = "one_level", .levels = {{Kind::cpu, 8'192}}, .zeroing = {}},
-                    Ways{.name = "restartable",
-                         .levels = {{Kind::cpu, 8'192}},
-                         .take = BufferOptions::Take::automatic,
-                         .zeroing = {}},
-                    Ways{.name = "two_levels", .levels = {{Kind::cpu, 8'192}, {Kind::node, 32'768}}, .zeroing = {}},
-                    Ways{.name = "small", .levels = {{Kind::node, 2'200}}, .zeroing = {}},
-                    Ways{.name = "bulk",
-                         .levels = {{Kind::cpu, 8'192}, {Kind::node, 32'768}},
-                         .zeroing = ZeroingStrategy::bulk},
-                    Ways{.name = "windows", .levels = {{Kind::cpu, 8'192}}, .zeroing = ZeroingStrategy::windows},
-                    Ways{.name = "concurrent",
-                         .levels = {{Kind::cpu, 8'192}, {Kind::node, 32'768}},
-                         .zeroing = ZeroingStrategy::concurrent}),
+    testing::Values(
+        Ways{.name = "none", .levels = {}, .zeroing = {}},
+        Ways{.name = "one_level", .levels = {{Kind::cpu, 8'192}}, .zeroing = {}},
+        Ways{.name = "restartable",
+             .levels = {{Kind::cpu, 8'192}},
+             .take = BufferOptions::Take::automatic,
+             .zeroing = {}},
+        Ways{.name = "two_levels", .levels = {{Kind::cpu, 8'192}, {Kind::node, 32'768}}, .zeroing = {}},
+        Ways{.name = "small", .levels = {{Kind::node, 2'200}}, .zeroing = {}},
+        Ways{.name = "bulk",
+             .levels = {{Kind::cpu, 8'192}, {Kind::node, 32'768}},
+             .zeroing = ZeroingStrategy::bulk},
+        Ways{.name = "automatic",
+             .levels = {},
+             .take = BufferOptions::Take::automatic,
+             .zeroing = {},
+             .automatic = true},
+        Ways{.name = "bulk_at_refill",
+             .levels = {{Kind::cpu, 8'192}, {Kind::node, 32'768}},
+             .zeroing = ZeroingStrategy::bulk,
+             .zero_at_refill = true},
+        Ways{.name = "concurrent_at_refill",
+             .levels = {{Kind::cpu, 8'192}},
+             .zeroing = ZeroingStrategy::concurrent,
+             .zero_at_refill = true},
+        Ways{.name = "windows", .levels = {{Kind::cpu, 8'192}}, .zeroing = ZeroingStrategy::windows},
+        Ways{.name = "concurrent",
+             .levels = {{Kind::cpu, 8'192}, {Kind::node, 32'768}},
+             .zeroing = ZeroingStrategy::concurrent}),
     [](const auto& tested) { return tested.param.name; });
 
 }  // namespace

@@ -25,7 +25,7 @@ struct LevelSeen {
   std::uint64_t refills = 0;
   std::uint64_t contended = 0;
   std::uint64_t foreign = 0;
-  std::uint64_t lost_words = 0;     // at the collection
+  std::uint64_t lost_words = 0;     // at a collection, as is to be expected
   std::uint64_t nursery_words = 0;  // that the heap handed out
 };
 
@@ -50,6 +50,7 @@ class AutoSize {
     LevelSeen seen;
   };
   struct OfLevel {
+    double unused = 0.5;  // of a buffer, at a collection: an average in which the last ones weigh most
     std::uint64_t first_words = 0;
     std::uint64_t words = 0;
     std::uint64_t changes = 0;
@@ -76,7 +77,7 @@ class AutoSize {
   [[nodiscard]] std::vector<OfLevel> story() const;
 
  private:
-  void judge(OfLevel& level, const LevelSeen& seen, std::uint64_t least_words, std::uint64_t most_words);
+  void judge(OfLevel& level, LevelSeen seen, std::uint64_t least_words, std::uint64_t most_words);
 
   Hierarchy& hierarchy_;
   std::uint64_t least_thread_words_;

@@ -26,7 +26,8 @@ struct Level {
 // The heap that the buffers stand before.
 struct Heap {
   // Words of fresh memory, or null. It may stop all threads, and close() the hierarchy, before it returns.
-  // `context` is what take() was called with, `node` is where the buffer is that it is for (Topology::index_of).
+  // `context` is what take() was called with, `node` is where the buffer is that it is for
+  // (Topology::index_of).
   std::byte* (*allocate)(void* context, std::uint64_t words, std::size_t node) = nullptr;
   // Memory that nobody will be handed: makes it such that the heap can be walked.
   void (*discard)(Rest rest) = nullptr;

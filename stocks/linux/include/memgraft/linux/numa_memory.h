@@ -18,8 +18,8 @@ struct PagePlaces {
   [[nodiscard]] std::span<const int> seen() const { return std::span(nodes).first(asked); }
 };
 
-// Only the pages that lie in a range as a whole are meant. The system calls are virtual, so that tests can be a
-// machine with nodes.
+// Only the pages that lie in a range as a whole are meant. The system calls are virtual, so that tests can be
+// a machine with nodes.
 class NumaMemory {
  public:
   NumaMemory() = default;
@@ -31,11 +31,12 @@ class NumaMemory {
 
   virtual PagePlaces places(const std::byte* start, std::size_t bytes) noexcept;
 
-  // Pages that are touched for the first time from now on come from this node, or from another where it has none
-  // left: MPOL_PREFERRED, as libnuma's numa_tonode_memory() and so HotSpot's own -XX:+UseNUMA. (With MPOL_BIND a
-  // full node would wake the OOM killer.) `move` moves those that are there already: that waits for every CPU
-  // (lru_cache_disable() in do_mbind(), mm/mempolicy.c, since Linux 5.14). 0 or errno: ENOMEM where the process
-  // would have too many mappings (vm.max_map_count), EPERM where a container's seccomp filter forbids it.
+  // Pages that are touched for the first time from now on come from this node, or from another where it has
+  // none left: MPOL_PREFERRED, as libnuma's numa_tonode_memory() and so HotSpot's own -XX:+UseNUMA. (With
+  // MPOL_BIND a full node would wake the OOM killer.) `move` moves those that are there already: that waits
+  // for every CPU (lru_cache_disable() in do_mbind(), mm/mempolicy.c, since Linux 5.14). 0 or errno: ENOMEM
+  // where the process would have too many mappings (vm.max_map_count), EPERM where a container's seccomp
+  // filter forbids it.
   virtual int prefer(std::byte* start, std::size_t bytes, unsigned node, bool move) noexcept;
 
   // That of the kernel.
