@@ -66,8 +66,7 @@ def java(cpus: list[int], *options: str, home: str = "/jdk") -> str:
 
 def grafted(cpus: list[int], buffers: str, *options: str, home: str = "/jdk") -> str:
     agent = "-agentpath:/libmemgraft_hotspot.so=buffers={},numa-eden,summary=$folder"
-    run = java(cpus, agent.format(buffers), *VERIFY_HEAP, *options, home=home)
-    return f"folder=$(mktemp -d) && {run} && cat $folder/*"
+    return f"folder=$(mktemp -d) && {java(cpus, agent.format(buffers), *options, home=home)} && cat $folder/*"
 
 
 def places(output: str) -> list[Places]:
@@ -84,9 +83,9 @@ def test_objects_lie_on_their_threads_node(guest: Root) -> None:
     cpus = [0, 1]
     runs = {
         "stock": java(cpus, "-XX:+UseParallelGC"),
-        "Parallel": grafted(cpus, "node:2097152", "-XX:+UseParallelGC"),
-        "Serial": grafted(cpus, "node:2097152", "-XX:+UseSerialGC"),
-        "G1": grafted(cpus, "none", "-XX:+UseG1GC"),
+        "Parallel": grafted(cpus, "node:2097152", "-XX:+UseParallelGC", *VERIFY_HEAP),
+        "Serial": grafted(cpus, "node:2097152", "-XX:+UseSerialGC", *VERIFY_HEAP),
+        "G1": grafted(cpus, "none", "-XX:+UseG1GC", *VERIFY_HEAP),
     }
     done = dict(zip(runs, boot(guest, [Node(1, 768), Node(1, 640)], list(runs.values())), strict=True))
     for name, command in done.items():
@@ -94,7 +93,7 @@ def test_objects_lie_on_their_threads_node(guest: Root) -> None:
     # So that the rest could fail: the first thread has touched all of eden before the other began.
     stock = places(done.pop("stock").output)
     assert len(stock) == len(cpus)
-    assert min(node.local_share for node in stock) < 0.7, stock
+    assert min(node.local_share for node in stock) < 0.5, stock
     for name, command in done.items():
         found = places(command.output)
         assert len(found) == len(cpus)
@@ -115,16 +114,20 @@ def test_nodes_of_unequal_size_and_two_levels(guest: Root) -> None:
     # A CPU of each node; the first has two.
     cpus = [0, 2, 3]
     tlabs = ["-XX:TLABSize=16k", "-XX:-ResizeTLAB"]
-    command = grafted(cpus, "cpu:131072+node:1048576", "-XX:+UseParallelGC", *tlabs, home="/newest")
-    [done] = boot(guest, [Node(2, 768), Node(1, 320), Node(1, 320)], [command])
-    assert done.exit_code == 0, done.output
-    found = places(done.output)
-    assert len(found) == len(cpus)
-    assert min(node.local_share for node in found) >= ENOUGH, found
-    buffers = summary(done.output)
-    assert [(level["kind"], level["buffers"]) for level in buffers["levels"]] == [("cpu", 4), ("node", 3)]
-    assert buffers["levels"][0]["taken"] > 1000
-    assert (buffers["numa"]["nodes"], buffers["numa"]["failures"]) == (3, 0)
+    commands = [
+        grafted(cpus, "cpu:131072+node:1048576", "-XX:+UseParallelGC", *tlabs, *VERIFY_HEAP, home="/newest"),
+        # Verification would make G1 call what it does not call by itself.
+        grafted(cpus, "cpu:65536", "-XX:+UseG1GC", *tlabs, home="/newest"),
+    ]
+    for done in boot(guest, [Node(2, 768), Node(1, 320), Node(1, 320)], commands):
+        assert done.exit_code == 0, done.output
+        found = places(done.output)
+        assert len(found) == len(cpus)
+        assert min(node.local_share for node in found) >= ENOUGH, found
+        buffers = summary(done.output)
+        assert [(level["kind"], level["buffers"]) for level in buffers["levels"]] == [("cpu", 4), ("node", 3)]
+        assert buffers["levels"][0]["taken"] > 1000
+        assert (buffers["numa"]["nodes"], buffers["numa"]["failures"]) == (3, 0)
 
 
 Summaries = Callable[[], list[dict]]
