@@ -60,7 +60,7 @@ def with_class_data(jdk: Path) -> Path:
 
 
 def java(cpus: list[int], *options: str, home: str = "/jdk") -> str:
-    program = ["-cp", "/classes", "PlaceObjects", "/libplaces.so", "6", *map(str, cpus)]
+    program = ["-cp", "/classes", "PlaceObjects", "/libplaces.so", "5", *map(str, cpus)]
     return " ".join([f"{home}/bin/java", *QUICK, *HEAP, *options, *program])
 
 
@@ -83,7 +83,7 @@ def test_objects_lie_on_their_threads_node(guest: Root) -> None:
     cpus = [0, 1]
     runs = {
         "stock": java(cpus, "-XX:+UseParallelGC"),
-        "Parallel": grafted(cpus, "node:2097152", "-XX:+UseParallelGC", *VERIFY_HEAP),
+        "Parallel": grafted(cpus, "node:1048576", "-XX:+UseParallelGC", *VERIFY_HEAP),
         "Serial": grafted(cpus, "node:2097152", "-XX:+UseSerialGC", *VERIFY_HEAP),
         "G1": grafted(cpus, "none", "-XX:+UseG1GC", *VERIFY_HEAP),
     }
