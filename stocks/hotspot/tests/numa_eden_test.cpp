@@ -170,6 +170,19 @@ TEST_F(NumaEdenTest, PutsAsideWhatLiesOnAnotherNode) {
   EXPECT_EQ(counts.moved_fillings, 0U);
 }
 
+TEST_F(NumaEdenTest, MovesNothingWhereTheOrderChangesALittle) {
+  for (std::size_t i = 0; i < kFillings; ++i) {
+    (void)fill(i % 2);
+  }
+  collect();
+  for (std::size_t i = 0; i < kFillings; ++i) {
+    EXPECT_EQ(local(fill(1 - (i % 2)), 1 - (i % 2)), kPages);
+  }
+  EXPECT_EQ(eden_.counts().moved_fillings, 0U);
+  EXPECT_EQ(eden_.counts().spares_used, kFillings / 2)
+      << "each time that one was used there was room for another";
+}
+
 TEST_F(NumaEdenTest, MovesWhereThereAreSparesEnough) {
   fill_eden(kFillings);
   collect();
@@ -308,6 +321,53 @@ TEST_F(NumaEdenTest, IsSharedByManyThreads) {
   const NumaCounts counts = eden_.counts();
   EXPECT_GT(counts.spares_used, 100U);
   EXPECT_EQ(counts.fillings, kFillings * kCollections - counts.words_lost_at_closes / kFilling);
+}
+
+// Every other filling is another node's, for good: nothing but spares being put aside and taken.
+class Striped : public linux_os::NumaMemory {
+ public:
+  linux_os::PagePlaces places(const std::byte* start, std::size_t bytes) noexcept override {
+    linux_os::PagePlaces found{.asked = 1};
+    found.nodes[0] = reinterpret_cast<std::uintptr_t>(start) / bytes % 2 == 0 ? kFirst : kSecond;
+    return found;
+  }
+  int prefer(std::byte* /*start*/, std::size_t /*bytes*/, unsigned /*node*/,
+             bool /*move*/) noexcept override {
+    return 0;
+  }
+};
+
+TEST(NumaEdenStress, HandsOutEverySpareOnce) {
+  constexpr unsigned kThreads = 6;
+  constexpr int kCollections = 20;
+  constexpr std::uint64_t kWords = 2;
+  FakeHeap heap(20'000 * kWords);
+  Striped memory;
+  NumaEden eden(
+      {kFirst, kSecond}, memory,
+      [](void* of, std::uint64_t words) { return FakeHeap::functions().allocate(of, words, 0); },
+      [](Rest rest) { FakeHeap::functions().discard(rest); });
+  std::barrier world(kThreads, [&]() noexcept {
+    eden.close();
+    EXPECT_EQ(heap.count(FakeHeap::Word::buffered), 0U);
+    heap.empty();
+  });
+  std::vector<std::thread> threads;
+  for (unsigned seed = 0; seed < kThreads; ++seed) {
+    threads.emplace_back([&, seed] {
+      std::minstd_rand random(seed + 1);
+      for (int collection = 0; collection < kCollections; ++collection) {
+        while (std::byte* const start = eden.allocate(nullptr, kWords, random() / 8 % 2)) {
+          heap.own({.start = start, .words = kWords});
+        }
+        world.arrive_and_wait();
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_GT(eden.counts().spares_used, 10'000U);
 }
 
 Topology two_packages() {
