@@ -17,8 +17,10 @@ AUTO = "auto"
 AUTO_JVM_OPTIONS = ["-XX:TLABSize=65536", "-XX:-ResizeTLAB"]
 """What automatic sizes begin with; the agent then answers HotSpot's requests with more or less."""
 UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
-LEAST_TLAB, MOST_BYTES = 2 * 2**10, 16 * 2**30
-"""HotSpot's MinTLABSize, and what is far beyond any nursery."""
+LEAST_TLAB, MOST_BYTES = 2**10, 16 * 2**30
+"""Below, HotSpot keeps all of a TLAB for prefetching (576 bytes on x86-64); and what is far beyond any nursery."""
+MIN_TLAB_SIZE = 2 * 2**10
+"""HotSpot's default of that flag, which must be set for smaller ones."""
 NUMA_EDEN = "numa-eden"
 """Among the levels: what the buffers are filled with is bound to their NUMA node."""
 EXPECTED = (
@@ -45,8 +47,9 @@ class Buffers:
     def jvm_options(self) -> list[str]:
         if self.thread is None:
             return []
+        least = [f"-XX:MinTLABSize={self.thread}"] if self.thread < MIN_TLAB_SIZE else []
         # Fixed: neither adapted to the thread, nor to the number of threads.
-        return [f"-XX:TLABSize={self.thread}", "-XX:-ResizeTLAB"]
+        return [*least, f"-XX:TLABSize={self.thread}", "-XX:-ResizeTLAB"]
 
     @property
     def agent_option(self) -> str | None:
@@ -76,7 +79,7 @@ def parse(text: str) -> Buffers:
     thread = sizes.pop(THREAD, None)
     if thread is not None and thread < LEAST_TLAB:
         raise WrongUsageError(
-            f"--buffers {text}: thread={shown(thread)} is below HotSpot's least TLAB; expected 2k or more"
+            f"--buffers {text}: thread={shown(thread)} is below HotSpot's least TLAB; expected 1k or more"
         )
     levels = tuple((kind, size) for kind, size in sizes.items() if size is not None)
     known = [*([(THREAD, thread)] if thread is not None else []), *levels]

@@ -35,6 +35,8 @@ app = typer.Typer(
 )
 zero_app = typer.Typer(help="The zeroing kernels on this machine.", rich_markup_mode=None)
 app.add_typer(zero_app, name="zero")
+buffers_app = typer.Typer(help="Allocation buffers on this machine, and on larger ones.", rich_markup_mode=None)
+app.add_typer(buffers_app, name="buffers")
 
 # What follows COMMAND belongs to it, with or without `--` in front.
 TAKES_COMMAND = {"allow_interspersed_args": False}
@@ -243,7 +245,20 @@ def paper(
         int, typer.Option(metavar="N", min=2, help="Iterations of each launch, the first half not counted.")
     ] = 6,
     workloads: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Which workloads; default: all of bin/workload.")
+        str | None, typer.Option(metavar="A,B", help="Which workloads; default: all of bin/workload, or the figure's.")
+    ] = None,
+    threads: Annotated[
+        str | None, typer.Option(metavar="N,N", help="Figures of buffers: threads of a workload; default: 2,16,80.")
+    ] = None,
+    tlabs: Annotated[
+        str | None, typer.Option(metavar="SIZE,SIZE", help="Figures of buffers: only these of its TLAB sizes.")
+    ] = None,
+    sizes: Annotated[
+        str | None,
+        typer.Option(metavar="SIZE,SIZE", help="Figures of buffers: only these sizes of their lowest level."),
+    ] = None,
+    heap: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="Figures of buffers: heap, of which a third is the nursery.")
     ] = None,
     metric: Annotated[
         MetricName, typer.Option(help="What figures of execution time show; auto: the thesis's, wall-clock time.")
@@ -255,7 +270,7 @@ def paper(
     json: Json = False,
 ) -> None:
     """Tables and figures of the papers, measured on this machine beside the published values; without NAME: a list."""
-    from memgraft.paper import show, work
+    from memgraft.paper import levels, show, work
 
     if not names:
         entries = work.listed()
@@ -265,12 +280,13 @@ def paper(
             show.list_all(entries, screen.out())
         return
     shown = MetricName.ITERATION_WALL if metric is MetricName.AUTO else metric
-    asked = work.Asked(size, launches, iterations, workloads, shown, kept, output)
+    choice = levels.Choice(threads, tlabs, sizes, heap)
+    asked = work.Asked(size, launches, iterations, workloads, shown, kept, output, choice)
     made = work.make(names, asked)
     for result in made:
         definition, tables = result.pop("definition"), result.pop("tables")
         if not json:
-            show.show(definition, tables, Path(result["page"]), screen.out())
+            show.show(definition, tables, result["measured"], Path(result["page"]), screen.out())
     if json:
         screen.print_json({"schema": 1, "kind": "papers", "papers": made})
 
@@ -356,6 +372,57 @@ def calibrate(
         screen.print_json(found.as_json())
     else:
         work.show(found, page, screen.out())
+
+
+@buffers_app.command()
+def scale(
+    tlabs: Annotated[
+        str | None, typer.Option(metavar="SIZE,SIZE", help="Sizes of TLABs; default: 2k,8k,32k,128k.")
+    ] = None,
+    levels: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KIND=SIZE,...",
+            help="Buffers of core and processor, or none; may be given more than once. Default: none, core=1m, "
+            "processor=16m, and both.",
+        ),
+    ] = None,
+    rate: Annotated[
+        float, typer.Option(metavar="GB/S", min=0.001, help="How much a core allocates while it does not wait.")
+    ] = 1.0,
+    cores_per_processor: Annotated[int, typer.Option(metavar="N", min=1, max=4096, help="Of the larger machine.")] = 32,
+    costs: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Costs that --json printed at another time or elsewhere; measure nothing."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A tenth of the time; wider intervals.")] = False,
+    plots: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the pictures as one page, a .html file.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Contention on the heap's pointer on 2 to 256 cores, with and without buffers: a model fed with costs of this one.
+
+    Measured: what a compare-and-swap, a request to a buffer and a refill cost here. Modelled, by a formula and by a
+    simulation: everything on more cores.
+    """
+    from memgraft.scaling import show, work
+
+    if plots is not None and not plots.absolute().parent.is_dir():
+        raise WrongUsageError(f"--plots {plots}: the folder {plots.parent} does not exist; make it first")
+    asked = work.ask(tlabs, levels or [], rate, cores_per_processor, quick, costs)
+    # Before the long work, which must not end at a package that is missing.
+    from memgraft.scaling import page
+
+    with screen.err().status("starting") if sys.stderr.isatty() else contextlib.nullcontext() as status:
+        found = work.scale(asked, say=status.update if status else lambda _: None)
+    if plots is not None:
+        with writing_to(plots.parent):
+            screen.write_file(plots, page.render(found))
+    if json:
+        screen.print_json(found.as_json())
+    else:
+        show.show(found, plots, screen.out())
 
 
 def main() -> NoReturn:

@@ -174,6 +174,18 @@ def hardware_counters(root: Path = Path("/")) -> dict[str, Any]:
     return {"available": False, "reason": reasons.get(code, os.strerror(code))}
 
 
+def kinds(root: Path = Path("/")) -> dict[str, int]:
+    """How many hardware threads, cores, processors (packages) and NUMA nodes: as allocation/topology.cpp counts."""
+    system = root / "sys/devices/system"
+    possible = _cpu_list(_text(system / "cpu/possible") or "0")
+    places = []
+    for cpu in range(max(possible) + 1):
+        here = system / f"cpu/cpu{cpu}/topology"
+        package = _text(here / "physical_package_id") or ""
+        places.append((str(cpu), (package, _text(here / "core_id") or ""), package, _node(cpu, root)))
+    return {kind: len({place[at] for place in places}) for at, kind in enumerate(("cpu", "core", "processor", "node"))}
+
+
 def halves(usable: Sequence[int], root: Path = Path("/")) -> tuple[list[int], list[int]] | None:
     """Two equal sets of CPUs that share as little as possible, or None with fewer than two CPUs.
 

@@ -7,6 +7,7 @@ from memgraft.errors import CannotTakeError
 FOLDER = Path(__file__).parent / "native"
 HOTSPOT_AGENT = "libmemgraft_hotspot.so"
 ZERO_BENCH = "memgraft-zero-bench"
+BUFFERS_BENCH = "memgraft-buffers-bench"
 
 
 def find(name: str) -> Path:

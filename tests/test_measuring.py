@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, SLOWED_AGENT, memgraft, memgraft_with
+from conftest import ROOT, SLOWED_AGENT, memgraft, memgraft_with, run
 
 SLACK = 0.01
 """What the truth may lie outside an interval by: it does so once in twenty times, but hardly by much."""
@@ -133,6 +133,7 @@ FROM_LAUNCHES = [
     *("zeroing-5.9", "zeroing-5.10", "zeroing-5.11", "zeroing-table-5.1"),
 ]
 FROM_KERNELS = ["zeroing-3.1", "power-zeroing-1", "power-zeroing-2"]
+FROM_BUFFERS = ["buffers-figure-2", "buffers-figure-3", "buffers-table-1", "buffers-table-2", "buffers-four-levels"]
 
 
 @pytest.fixture(scope="module")
@@ -160,5 +161,59 @@ def test_paper_at_small_size(name: str, measured: Path, tmp_path: Path) -> None:
 
 def test_every_definition_that_is_measured_is_tested_here() -> None:
     listed = json.loads(memgraft("paper", "--json").stdout)["papers"]
-    assert {one["name"] for one in listed if not one["absent"]} == {*FROM_LAUNCHES, *FROM_KERNELS}
-    assert all((ROOT / f"experiments/zeroing/{one['name']}.toml").is_file() for one in listed)
+    assert {one["name"] for one in listed if not one["absent"]} == {*FROM_LAUNCHES, *FROM_KERNELS, *FROM_BUFFERS}
+    for one in listed:
+        family = "buffers" if one["name"] in FROM_BUFFERS else "zeroing"
+        assert (ROOT / f"experiments/{family}/{one['name']}.toml").is_file()
+
+
+@pytest.fixture(scope="module")
+def buffered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One small grid of every level that is made of real launches of many threads."""
+    folder = tmp_path_factory.mktemp("paper") / "buffered"
+    words = ["--size", "small", "--workloads", "churn", "--launches", "6", "--iterations", "2", "--threads", "16"]
+    some = ["--tlabs", "4k", "--sizes", "1m,16m", "--heap", "768m", "--output", folder]
+    result = memgraft("paper", "buffers-four-levels", *words, *some)
+    assert result.returncode == 0, result.stderr
+    return folder
+
+
+# Figure 3 would take launches with growing TLABs too.
+@pytest.mark.parametrize("name", [name for name in FROM_BUFFERS if name != "buffers-figure-3"])
+def test_buffers_paper_at_small_size(name: str, buffered: Path, tmp_path: Path) -> None:
+    result = memgraft("paper", name, "--from", buffered, "--output", tmp_path / "out", "--json")
+    assert result.returncode == 0, result.stderr
+    [made] = json.loads(result.stdout)["papers"]
+    assert {cell["row"] for part in made["ours"] for cell in part["cells"]} == {"4k TLABs"}
+    assert made["measured"]["TLABs run"].startswith("4k (not: ")
+    assert made["measured"]["threads run"] == "16 (not: 2; 80)"
+    assert "-Xmn256m" in made["measured"]["options"]
+    assert Path(made["page"]).is_file()
+    for cell in (cell for part in made["ours"] if not part["relative"] for cell in part["cells"]):
+        # Of the paper's magnitude, and far from what a mistake in the counting would give.
+        assert 0 <= cell["median"] < 0.03
+
+
+def test_many_threads_have_work() -> None:
+    """The workload javac has two small compilations: one for each thread where that is asked for."""
+    threads = run([ROOT / "bin/workload", "javac", "--size", "small", "--iterations", "1", "--threads", "6"])
+    items = run(
+        [ROOT / "bin/workload", "javac", "--size", "small", "--iterations", "1", "--threads", "6", "--items", "6"]
+    )
+    one, three = (json.loads(done.stdout)["allocated_bytes"] for done in (threads, items))
+    assert 2.5 < three / one < 3.5
+
+
+def test_costs_of_this_machine_are_measured_and_modelled(tmp_path: Path) -> None:
+    words = ["--quick", "--tlabs", "8k", "--levels", "none", "--levels", "core=1m"]
+    result = memgraft("buffers", "scale", *words, "--json", "--plots", tmp_path / "page.html")
+    if len(os.sched_getaffinity(0)) == 1:
+        assert result.returncode == 3
+        return
+    assert result.returncode == 0, result.stderr
+    made = json.loads(result.stdout)
+    assert made["costs"]["nanoseconds"]["swap/handover-core"]["median"] > 1
+    assert made["modelled"][-1]["cores"] == 256
+    (tmp_path / "costs.json").write_text(result.stdout)
+    again = memgraft("buffers", "scale", *words, "--json", "--costs", tmp_path / "costs.json")
+    assert json.loads(again.stdout)["modelled"] == made["modelled"]

@@ -11,11 +11,15 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from memgraft.errors import MemgraftError, WrongUsageError
 from memgraft.formats import why
 
+FAMILIES = ("zeroing", "buffers")
+"""The folders of definitions, one per family of grafts."""
 PLACES = (
     # A checkout, and what the build put into an installed Memgraft.
-    Path(__file__).parent.parent.parent / "experiments" / "zeroing",
-    Path(__file__).parent / "experiments" / "zeroing",
+    Path(__file__).parent.parent.parent / "experiments",
+    Path(__file__).parent / "experiments",
 )
+PREFIXES = ("zeroing-", "power-zeroing-", "buffers-")
+"""How names begin, in the order in which they are listed."""
 
 Quantity = Literal[
     "time", "direct-cost", "zeroing-speed", "allocated-megabytes", "allocation-rate", "cpu-utilisation", "waits"
@@ -40,6 +44,28 @@ class GridPart(Strict):
     def needed(self) -> list[str]:
         """The strategies that have to be run."""
         return [*([self.relative_to] if self.relative_to else []), *self.strategies]
+
+
+class LevelsPart(Strict):
+    """Allocation buffers of some levels under TLABs of some sizes: a table for each workload and number of threads."""
+
+    title: str
+    quantity: Literal["speed-up", "foreign"]
+    tlabs: list[str]
+    """Sizes, or `growing`: the rows."""
+    levels: list[str]
+    """As `--buffers` takes them, without the threads' own: the columns."""
+    relative_to: Literal["same TLABs", "growing TLABs"] | None = None
+    """Without buffers: the baseline of a speed-up."""
+
+
+class Programs(Strict):
+    """What a grid of buffers runs on, unless the command line says otherwise."""
+
+    workloads: list[str]
+    threads: list[int]
+    heap: str
+    """A third of it is the nursery."""
 
 
 class KernelPart(Strict):
@@ -87,13 +113,19 @@ class Definition(Strict):
     unpublished: str = ""
     """What the source shows and does not print."""
     aliases: list[str] = []
-    part: list[GridPart | KernelPart] = []
+    programs: Programs | None = None
+    """Only with parts of levels."""
+    part: list[GridPart | KernelPart | LevelsPart] = []
     published: list[Published] = []
     table: PublishedTable | None = None
 
     @property
     def grid(self) -> list[GridPart]:
         return [part for part in self.part if isinstance(part, GridPart)]
+
+    @property
+    def levels(self) -> list[LevelsPart]:
+        return [part for part in self.part if isinstance(part, LevelsPart)]
 
     @property
     def kernels(self) -> list[KernelPart]:
@@ -111,20 +143,23 @@ def read(file: Path) -> Definition:
 
 @cache
 def definitions() -> tuple[Definition, ...]:
-    """All of them: Cavanna's after Yang's, each in the order of its numbers."""
-    folder = next((place for place in PLACES if place.is_dir()), PLACES[-1])
-    return tuple(sorted(map(read, folder.glob("*.toml")), key=_order))
+    """All of them, a source after the other, each in the order of its numbers."""
+    place = next((place for place in PLACES if place.is_dir()), PLACES[-1])
+    files = [file for family in FAMILIES for file in (place / family).glob("*.toml")]
+    return tuple(sorted(map(read, files), key=_order))
 
 
-def _order(definition: Definition) -> tuple[bool, list[int], str]:
+def _order(definition: Definition) -> tuple[int, list[int], str]:
     numbers = [int(digits) for digits in re.findall(r"\d+", definition.name)]
-    return not definition.name.startswith("zeroing-"), numbers, definition.name
+    family = next((at for at, prefix in enumerate(PREFIXES) if definition.name.startswith(prefix)), len(PREFIXES))
+    return family, numbers, definition.name
 
 
 def find(name: str) -> Definition:
     """The definition of that name, or of an obvious other spelling: `zeroing-figure-5.11`, `zeroing-fig-5.1a`."""
-    plain = re.sub(r"-(figure|fig\.?)-?", "-", name.lower())
+    typed = name.lower()
+    plain = re.sub(r"-(figure|fig\.?)-?", "-", typed)
     for definition in definitions():
-        if plain == definition.name or plain in definition.aliases:
+        if {typed, plain} & {definition.name, *definition.aliases}:
             return definition
     raise WrongUsageError(f"no table or figure '{name}'; `memgraft paper` lists them")

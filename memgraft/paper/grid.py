@@ -1,8 +1,8 @@
 """Workloads under strategies: launches in turn, kept on disk, so that every figure can be made of the same ones."""
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from memgraft.iterations import Iteration
 from memgraft.launch import Ended, Via
 from memgraft.launches import Launches
 from memgraft.screen import dump, write_file
+from memgraft.words import count_of
 
 SCHEMA = 1
 CHECKOUT = Path(__file__).parent.parent.parent
@@ -42,6 +43,9 @@ class Grid:
     """What was asked for, and of which machine."""
     launches: dict[str, list[Kept]]
 
+    def programs(self) -> list["Program"]:
+        return [Program(**fields) for fields in self.settings["programs"]]
+
     def strategies(self) -> list[str]:
         return list(dict.fromkeys(kept.strategy for mine in self.launches.values() for kept in mine))
 
@@ -69,30 +73,62 @@ def known_workloads() -> list[str]:
 
 
 @dataclass(frozen=True)
+class Program:
+    """A workload, and with how many threads."""
+
+    workload: str
+    threads: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Of its folder."""
+        return self.workload if self.threads is None else f"{self.workload}-{self.threads}"
+
+    @property
+    def title(self) -> str:
+        return self.workload if self.threads is None else f"{self.workload}, {count_of(self.threads, 'thread')}"
+
+    @property
+    def options(self) -> list[str]:
+        # As many items as threads, or some threads of javac, which has few, would have nothing to do.
+        return [] if self.threads is None else ["--threads", str(self.threads), "--items", str(self.threads)]
+
+
+@dataclass(frozen=True)
 class Plan:
     """What a grid consists of."""
 
-    workloads: Sequence[str]
+    programs: Sequence[Program]
     strategies: Sequence[str]
     size: str
     iterations: int
     launches: int
+    graft: str = "zeroing"
+    jvm_options: Sequence[str] = JVM_OPTIONS
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """What a figure has and this machine cannot run, and why."""
 
-    def command(self, workload: str) -> list[str]:
-        options = [f"--jvm={option}" for option in JVM_OPTIONS]
+    def command(self, program: Program) -> list[str]:
+        options = [f"--jvm={option}" for option in self.jvm_options]
         numbers = ["--size", self.size, "--iterations", str(self.iterations)]
-        return [str(workload_program()), workload, *options, *numbers]
+        return [str(workload_program()), program.workload, *options, *program.options, *numbers]
 
     @property
     def total(self) -> int:
-        return len(self.workloads) * len(self.strategies) * self.launches
+        return len(self.programs) * len(self.strategies) * self.launches
 
 
 def plan(asked: str | None, strategies: Sequence[str], size: str, iterations: int, launches: int) -> Plan:
-    """The plan, or WrongUsageError for a workload there is not and too few launches."""
+    """The plan of a grid of zeroing strategies."""
+    programs = [Program(name) for name in workloads(asked, launches)]
+    return Plan(programs, list(dict.fromkeys(strategies)), size, iterations, launches)
+
+
+def workloads(asked: str | None, launches: int, default: Sequence[str] | None = None) -> list[str]:
+    """Those asked for, or WrongUsageError for one there is not and for too few launches."""
     workload_program()
     known = known_workloads()
-    chosen = asked.split(",") if asked else known
+    chosen = asked.split(",") if asked else default or known
     for name in chosen:
         if name not in known:
             raise WrongUsageError(f"--workloads {asked}: there is no '{name}'; expected some of {', '.join(known)}")
@@ -101,7 +137,7 @@ def plan(asked: str | None, strategies: Sequence[str], size: str, iterations: in
             f"--launches {launches}: expected at least {MIN_PAIRS}, the smallest number whose exact 95 % interval of "
             "the median is finite"
         )
-    return Plan(list(dict.fromkeys(chosen)), list(dict.fromkeys(strategies)), size, iterations, launches)
+    return list(dict.fromkeys(chosen))
 
 
 Watcher = Callable[[str, int], None]
@@ -117,20 +153,23 @@ def run(planned: Plan, output: Path, watch: Watcher) -> None:
         "kind": "grid",
         "memgraft": __version__,
         "machine": machine.describe(),
-        "workloads": planned.workloads,
+        "graft": planned.graft,
+        "workloads": [program.name for program in planned.programs],
+        "programs": [asdict(program) for program in planned.programs],
         "strategies": planned.strategies,
         "size": planned.size,
         "iterations": planned.iterations,
         "launches": planned.launches,
-        "jvm_options": JVM_OPTIONS,
+        "jvm_options": planned.jvm_options,
+        "left_out": planned.left_out,
     }
     write_file(folder / SETTINGS, dump(settings))
-    selections = {name: {"zeroing": name} for name in planned.strategies}
-    for at, workload in enumerate(planned.workloads):
+    selections = {name: {planned.graft: name} for name in planned.strategies}
+    for at, program in enumerate(planned.programs):
         groups = rounds(planned.strategies, planned.launches)
         ended = at * len(groups)
-        launches = Launches(planned.command(workload), Via.AUTO, selections, groups, folder / workload)
-        launches.run(lambda now, done, _, of=workload, before=ended: watch(f"{of}, {now.side}", before + done))  # type: ignore[misc]
+        launches = Launches(planned.command(program), Via.AUTO, selections, groups, folder / program.name)
+        launches.run(lambda now, done, _, of=program.title, before=ended: watch(f"{of}, {now.side}", before + done))  # type: ignore[misc]
 
 
 def read(folder: Path, needed: Sequence[str]) -> Grid:
@@ -145,15 +184,20 @@ def read(folder: Path, needed: Sequence[str]) -> Grid:
             "finished `memgraft paper`"
         ) from None
     grid = Grid(settings, launches)
-    for workload, mine in launches.items():
+    complete(grid, needed, folder)
+    return grid
+
+
+def complete(grid: Grid, needed: Sequence[str], folder: Path) -> None:
+    """WrongUsageError where a launch of one of these is missing."""
+    for workload, mine in grid.launches.items():
         for strategy in needed:
             found = sum(kept.strategy == strategy for kept in mine)
-            if found != settings["launches"]:
+            if found != grid.settings["launches"]:
                 raise WrongUsageError(
                     f"--from {folder}: has {found} launches of {workload} with {strategy}, expected "
-                    f"{settings['launches']}; measure again without --from, naming every figure that it is for"
+                    f"{grid.settings['launches']}; measure again without --from, naming every figure that it is for"
                 )
-    return grid
 
 
 def _launches(file: Path) -> list[Kept]:

@@ -91,18 +91,29 @@ QUANTITIES: dict[str, tuple[Value, Callable[[float], str]]] = {
 }
 
 
+def times(kept: Sequence[Kept], title: str, metric: Metric) -> list[float]:
+    """Seconds of each launch, or WrongUsageError where one has none."""
+    seconds = [metric.seconds(one, None) for one in kept]
+    return _complete([s for s in seconds if s is not None], kept, title)
+
+
 def _values(kept: Sequence[Kept], part: GridPart, metric: Metric) -> list[float]:
     if part.quantity == "time":
-        seconds = [metric.seconds(one, None) for one in kept]
-        known = [s for s in seconds if s is not None]
-    else:
-        known = [QUANTITIES[part.quantity][0](one) for one in kept]
+        return times(kept, part.title, metric)
+    return _complete([QUANTITIES[part.quantity][0](one) for one in kept], kept, part.title)
+
+
+def _complete(known: list[float], kept: Sequence[Kept], title: str) -> list[float]:
     if len(known) != len(kept) or not all(math.isfinite(value) for value in known):
         raise WrongUsageError(
-            f"'{part.title}': not every launch of {kept[0].strategy} gives that number; expected a workload that "
+            f"'{title}': not every launch of {kept[0].strategy} gives that number; expected a workload that "
             "reports at least two iterations and allocates"
         )
     return known
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    return math.exp(math.fsum(map(math.log, values)) / len(values))
 
 
 def table(part: GridPart, grid: Grid, metric: Metric) -> Table:
@@ -119,9 +130,7 @@ def table(part: GridPart, grid: Grid, metric: Metric) -> Table:
             cells.append(Cell(workload, series, statistics.median_interval(values)))
         if part.relative_to and len(per_workload) > 1:
             # Round by round, so that the mean has an interval of its own.
-            means = [
-                math.exp(math.fsum(map(math.log, one)) / len(one)) for one in zip(*per_workload.values(), strict=True)
-            ]
+            means = [geometric_mean(one) for one in zip(*per_workload.values(), strict=True)]
             cells.append(Cell(MEAN, series, statistics.median_interval(means)))
     rows = [*grid.launches, MEAN]
     cells.sort(key=lambda cell: rows.index(cell.row))

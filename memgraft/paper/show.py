@@ -1,6 +1,6 @@
 """A table or figure on a terminal, and the list of all."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +24,10 @@ def cell(part: Table, row: str, series: str) -> str:
     return f"{part.words(value.median)} [{part.words(value.low)}, {part.words(value.high)}]"
 
 
-def show(definition: Definition, parts: Sequence[Table], page: Path, screen: Screen) -> None:
-    """Ours, then what was published."""
+def show(
+    definition: Definition, parts: Sequence[Table], measured: Mapping[str, str], page: Path, screen: Screen
+) -> None:
+    """Ours, then what was published; of a figure of which a part can be run, which part."""
     screen.print(Text(f"{definition.name}: {definition.title}", style="bold"))
     screen.print(f"{definition.item} of {definition.source}, section {definition.section}")
     screen.print(definition.here)
@@ -36,6 +38,10 @@ def show(definition: Definition, parts: Sequence[Table], page: Path, screen: Scr
             made.add_row(row_name(part, row), *(cell(part, row, series) for series in part.series))
         screen.print(made)
     screen.print()
+    if definition.levels:
+        for name, value in measured.items():
+            screen.print(f"{name}: {value}")
+        screen.print()
     if definition.published:
         made = table("published", "", "section")
         for one in definition.published:

@@ -29,6 +29,11 @@ def test_small_tlabs_alone_need_no_agent() -> None:
     assert parse("thread=16k").jvm_options == ["-XX:TLABSize=16384", "-XX:-ResizeTLAB"]
 
 
+def test_tlabs_below_hotspots_least_set_that_too() -> None:
+    assert parse("thread=1k").jvm_options == ["-XX:MinTLABSize=1024", "-XX:TLABSize=1024", "-XX:-ResizeTLAB"]
+    assert parse("thread=2k").jvm_options == ["-XX:TLABSize=2048", "-XX:-ResizeTLAB"]
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -48,7 +53,7 @@ def test_small_tlabs_alone_need_no_agent() -> None:
         ("core=1001", "'core=1001' has no size"),
         ("core=17g", "'core=17g' has no size"),
         ("core=1t", "'core=1t' has no size"),
-        ("thread=1k", "below HotSpot's least TLAB"),
+        ("thread=512", "below HotSpot's least TLAB"),
     ],
 )
 def test_one_line_says_what_is_wrong(text: str, why: str) -> None:
@@ -136,7 +141,7 @@ def test_an_automatic_size_is_explained() -> None:
     )
     told = list(lines(buffers))
     assert told[0].startswith("cpu=1m (2 buffers, restartable): 100 requests, 10 refills, 1.0 % foreign, 3 contended; ")
-    assert told[0].endswith("4.1 kB at 9 collections; median 41 ns, 99 % below 200 ns")
+    assert told[0].endswith("4 KiB at 9 collections; median 41.0 ns, 99 % below 200 ns")
     assert told[1] == "thread: stayed at 64k (right 9)"
     assert told[2] == (
         "cpu: 1m became 2m in 1 step (busy 1, right 8); the last, at collection 7, from 1m to 2m: busy "

@@ -54,6 +54,21 @@ class TestHalves:
         assert machine.halves([0, 1], tmp_path) == ([0], [1])
 
 
+class TestKinds:
+    def test_two_processors_of_two_cores_with_two_threads(self, tmp_path: Path) -> None:
+        """A core's number is its own within its package only."""
+        root = fake_cpus(tmp_path, [[0, 1], [2, 3], [4, 5], [6, 7]], {cpu: cpu // 4 for cpu in range(8)})
+        (root / "sys/devices/system/cpu/possible").write_text("0-7\n")
+        for cpu in range(8):
+            topology = root / f"sys/devices/system/cpu/cpu{cpu}/topology"
+            (topology / "physical_package_id").write_text(f"{cpu // 4}\n")
+            (topology / "core_id").write_text(f"{cpu // 2 % 2}\n")
+        assert machine.kinds(root) == {"cpu": 8, "core": 4, "processor": 2, "node": 2}
+
+    def test_no_sysfs(self, tmp_path: Path) -> None:
+        assert machine.kinds(tmp_path) == {"cpu": 1, "core": 1, "processor": 1, "node": 1}
+
+
 X86 = """\
 processor\t: 0
 vendor_id\t: GenuineIntel

@@ -176,8 +176,8 @@ std::byte* NumaEden::take_spare(std::uint64_t words, std::size_t node) {
 }
 
 void NumaEden::close() {
-  for (std::size_t node = 0; node < spares_.size(); ++node) {
-    for (Spare& spare : spares_.at(node)) {
+  for (Spares& of_node : spares_) {
+    for (Spare& spare : of_node) {
       // Nobody is in the midst of changing one: see above.
       if (spare.state.load(std::memory_order_acquire) == State::full) {
         const allocation::Rest rest{.start = spare.start.load(std::memory_order_relaxed),

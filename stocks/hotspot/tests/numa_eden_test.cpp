@@ -304,6 +304,7 @@ TEST_F(NumaEdenTest, IsSharedByManyThreads) {
   constexpr int kCollections = 60;
   std::barrier world(kThreads, [&]() noexcept { collect(); });
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (unsigned seed = 0; seed < kThreads; ++seed) {
     threads.emplace_back([&, seed] {
       std::minstd_rand random(seed + 1);
@@ -339,7 +340,7 @@ class Striped : public linux_os::NumaMemory {
 
 TEST(NumaEdenStress, HandsOutEverySpareOnce) {
   constexpr unsigned kThreads = 6;
-  constexpr int kCollections = 20;
+  constexpr int kCollections = 100;
   constexpr std::uint64_t kWords = 2;
   FakeHeap heap(20'000 * kWords);
   Striped memory;
@@ -353,6 +354,7 @@ TEST(NumaEdenStress, HandsOutEverySpareOnce) {
     heap.empty();
   });
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (unsigned seed = 0; seed < kThreads; ++seed) {
     threads.emplace_back([&, seed] {
       std::minstd_rand random(seed + 1);

@@ -12,6 +12,12 @@ namespace {
 
 // Of the machine it runs on: one node at least. tests/test_numa.py boots one with several.
 class NumaMemoryTest : public testing::Test {
+ public:
+  NumaMemoryTest(const NumaMemoryTest&) = delete;
+  NumaMemoryTest& operator=(const NumaMemoryTest&) = delete;
+  NumaMemoryTest(NumaMemoryTest&&) = delete;
+  NumaMemoryTest& operator=(NumaMemoryTest&&) = delete;
+
  protected:
   NumaMemoryTest() {
     if (memory_.places(start_, bytes_).error == EPERM || memory_.prefer(start_, bytes_, 0, false) == EPERM) {
@@ -20,16 +26,12 @@ class NumaMemoryTest : public testing::Test {
       skip_ = "no NUMA in this kernel, or no memory on node 0";
     }
   }
+  ~NumaMemoryTest() override { munmap(start_, bytes_); }
   void SetUp() override {
     if (!skip_.empty()) {
       GTEST_SKIP() << skip_;
     }
   }
-  ~NumaMemoryTest() override { munmap(start_, bytes_); }
-  NumaMemoryTest(const NumaMemoryTest&) = delete;
-  NumaMemoryTest& operator=(const NumaMemoryTest&) = delete;
-  NumaMemoryTest(NumaMemoryTest&&) = delete;
-  NumaMemoryTest& operator=(NumaMemoryTest&&) = delete;
 
   void touch(std::size_t first, std::size_t pages) {
     for (std::size_t i = first; i < first + pages; ++i) {

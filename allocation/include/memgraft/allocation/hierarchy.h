@@ -106,6 +106,8 @@ class Hierarchy {
 
   Taken take_from(std::size_t level, std::uint64_t least, std::uint64_t wanted, void* context);
   Taken search(std::size_t level, std::uint64_t least, std::uint64_t wanted, void* context);
+  // The next filling of a buffer that is on `node`; its start is null where there is none.
+  Rest fetch(std::size_t level, std::size_t node, void* context);
 
   std::vector<Kind> kinds_;
   Topology topology_;

@@ -62,6 +62,11 @@ public final class H2 implements Workload {
   }
 
   @Override
+  public boolean repeatable() {
+    return false;
+  }
+
+  @Override
   public Worker newWorker() throws SQLException {
     Connection connection = DriverManager.getConnection(URL);
     connection.setAutoCommit(false);

@@ -2,6 +2,7 @@ package org.memgraft.workloads.harness;
 
 import java.io.PrintStream;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -18,12 +19,17 @@ final class Driver {
   private final Workload workload;
   private final Size size;
   private final int threads;
+  private final int leastItems;
   private final PrintStream out;
 
-  Driver(Workload workload, Size size, int threads, PrintStream out) {
+  /** How often all items are done in one iteration; known after {@link Workload#prepare}. */
+  private int rounds;
+
+  Driver(Workload workload, Size size, int threads, int leastItems, PrintStream out) {
     this.workload = workload;
     this.size = size;
     this.threads = threads;
+    this.leastItems = leastItems;
     this.out = out;
   }
 
@@ -34,6 +40,12 @@ final class Driver {
    */
   void run(int iterations) throws Exception {
     workload.prepare(size);
+    rounds = Math.max(1, (leastItems + workload.items() - 1) / workload.items());
+    if (rounds > 1 && !workload.repeatable()) {
+      throw new UsageException(
+          "--items %d: has %d items that cannot be done again in one iteration; expected at most %d"
+              .formatted(leastItems, workload.items(), workload.items()));
+    }
     List<Worker> workers = new ArrayList<>();
     for (int i = 0; i < threads; i++) {
       workers.add(workload.newWorker());
@@ -63,12 +75,12 @@ final class Driver {
 
     long cpuBefore = Meters.processCpu();
     long wallBefore = System.nanoTime();
-    long sum = 0;
+    long[] sums = new long[rounds];
     long workerCpu = 0;
     long allocated = 0;
     for (Future<Share> done : pool.invokeAll(tasks)) {
       Share share = shareOf(done, iteration);
-      sum += share.sum();
+      Arrays.setAll(sums, round -> sums[round] + share.sums()[round]);
       workerCpu += share.cpuNanos();
       allocated += share.allocatedBytes();
     }
@@ -88,24 +100,37 @@ final class Driver {
         cpu / NANOS_PER_SECOND,
         workerCpu / NANOS_PER_SECOND,
         allocated,
-        Checksum.text(workload.checksum(sum)));
+        checksum(sums));
   }
 
-  /** What one thread contributed to an iteration. */
-  private record Share(long sum, long cpuNanos, long allocatedBytes) {}
+  /** That of every round; of rounds that differ the one that is wrong. */
+  private String checksum(long[] sums) throws Exception {
+    String checksum = workload.expectedChecksum(size);
+    for (long sum : sums) {
+      String ofRound = Checksum.text(workload.checksum(sum));
+      if (!ofRound.equals(checksum)) {
+        return ofRound;
+      }
+    }
+    return checksum;
+  }
+
+  /** What one thread contributed to an iteration; a sum for each round. */
+  private record Share(long[] sums, long cpuNanos, long allocatedBytes) {}
 
   private Share work(Worker worker, AtomicInteger nextItem) throws WorkloadFailure {
     String thread = Thread.currentThread().getName() + ": ";
     long cpuBefore = Meters.currentThreadCpu();
     long allocatedBefore = Meters.currentThreadAllocated();
-    long sum = 0;
+    long[] sums = new long[rounds];
     int items = workload.items();
+    int all = items * rounds;
     try {
-      for (int item = nextItem.getAndIncrement(); item < items; item = nextItem.getAndIncrement()) {
-        sum += worker.run(item);
+      for (int next = nextItem.getAndIncrement(); next < all; next = nextItem.getAndIncrement()) {
+        sums[next / items] += worker.run(next % items);
       }
       return new Share(
-          sum,
+          sums,
           Meters.currentThreadCpu() - cpuBefore,
           Meters.currentThreadAllocated() - allocatedBefore);
     } catch (WorkloadFailure e) {
@@ -115,7 +140,7 @@ final class Driver {
       throw new WorkloadFailure(thread + e, e);
     } finally {
       // After a failure the others have nothing left to take; harmless when all went well.
-      nextItem.set(items);
+      nextItem.set(all);
     }
   }
 

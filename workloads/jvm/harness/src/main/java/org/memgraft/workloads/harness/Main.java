@@ -47,7 +47,7 @@ public final class Main {
       name = workload.name();
       Size size = options.size();
       int iterations = options.iterations().orElse(workload.defaultIterations(size));
-      new Driver(workload, size, options.threads(), out).run(iterations);
+      new Driver(workload, size, options.threads(), options.items(), out).run(iterations);
       return DONE;
     } catch (UsageException e) {
       err.println(name + ": " + e.getMessage());

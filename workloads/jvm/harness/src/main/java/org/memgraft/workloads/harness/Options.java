@@ -33,6 +33,14 @@ final class Options {
   private Integer iterations;
 
   @Option(
+      names = "--items",
+      paramLabel = "N",
+      description =
+          "At least so many items of work per iteration: all of them again, until there are as many"
+              + " (default: each once).")
+  private int items = 1;
+
+  @Option(
       names = "--size",
       paramLabel = "SIZE",
       description = "Work per iteration: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
@@ -53,6 +61,7 @@ final class Options {
     if (!options.help) {
       requirePositive("--threads", options.threads);
       requirePositive("--iterations", options.iterations().orElse(1));
+      requirePositive("--items", options.items);
     }
     return options;
   }
@@ -71,6 +80,10 @@ final class Options {
 
   OptionalInt iterations() {
     return iterations == null ? OptionalInt.empty() : OptionalInt.of(iterations);
+  }
+
+  int items() {
+    return items;
   }
 
   Size size() {

@@ -32,6 +32,14 @@ public interface Workload {
   /** How many items one iteration has; called after {@link #prepare}. */
   int items();
 
+  /**
+   * Whether all items may be done again within one iteration, each time with the same sum; not
+   * where they leave something behind.
+   */
+  default boolean repeatable() {
+    return true;
+  }
+
   /** Called once per thread, after {@link #prepare}. */
   Worker newWorker() throws Exception;
 

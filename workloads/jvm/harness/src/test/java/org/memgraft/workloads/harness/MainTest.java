@@ -7,6 +7,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
@@ -29,6 +30,9 @@ class MainTest {
     private int wrongFromIteration = Integer.MAX_VALUE;
     private int iterations;
     private int bytesPerItem;
+    private boolean repeatable = true;
+    private int wrongFromCall = Integer.MAX_VALUE;
+    private final AtomicInteger calls = new AtomicInteger();
     private volatile byte[] sink;
 
     @Override
@@ -50,6 +54,11 @@ class MainTest {
     }
 
     @Override
+    public boolean repeatable() {
+      return repeatable;
+    }
+
+    @Override
     public void beforeIteration() {
       iterations++;
     }
@@ -61,7 +70,7 @@ class MainTest {
           throw failure;
         }
         sink = new byte[bytesPerItem];
-        return item;
+        return calls.incrementAndGet() >= wrongFromCall ? 0 : item;
       };
     }
 
@@ -101,6 +110,37 @@ class MainTest {
     for (String threads : List.of("1", "2", "7")) {
       assertEquals(Main.DONE, run(new Sums(), "sums", "--threads", threads));
     }
+  }
+
+  @Test
+  void itemsAreDoneAgainUntilThereAreEnough() {
+    Sums sums = new Sums();
+    assertEquals(Main.DONE, run(sums, "sums", "--threads", "5", "--items", "2001"));
+    assertEquals(2 * 3 * Sums.ITEMS, sums.calls.get());
+    sums = new Sums();
+    assertEquals(Main.DONE, run(sums, "sums", "--items", "1000"));
+    assertEquals(2 * Sums.ITEMS, sums.calls.get());
+  }
+
+  @Test
+  void everyRoundIsChecked() {
+    Sums sums = new Sums();
+    sums.wrongFromCall = 2 * Sums.ITEMS + 1;
+    assertEquals(Main.FAILED, run(sums, "sums", "--items", "3000", "--iterations", "1"));
+    assertTrue(lines(err).get(0).startsWith("sums: iteration 0: checksum 0"), err::toString);
+  }
+
+  @Test
+  void itemsThatCannotBeDoneAgainAreNot() {
+    Sums sums = new Sums();
+    sums.repeatable = false;
+    assertEquals(Main.DONE, run(sums, "sums", "--items", "1000"));
+    assertEquals(Main.WRONG_USAGE, run(sums, "sums", "--items", "1001"));
+    assertEquals(
+        List.of(
+            "sums: --items 1001: has 1000 items that cannot be done again in one iteration; expected"
+                + " at most 1000"),
+        lines(err));
   }
 
   @Test

@@ -17,15 +17,18 @@ class OptionsTest {
     assertEquals("lusearch", options.workload());
     assertEquals(Runtime.getRuntime().availableProcessors(), options.threads());
     assertEquals(OptionalInt.empty(), options.iterations());
+    assertEquals(1, options.items());
     assertEquals(Size.DEFAULT, options.size());
   }
 
   @Test
   void allOptions() throws UsageException {
-    Options options = Options.parse("h2", "--threads", "3", "--iterations=5", "--size", "small");
+    Options options =
+        Options.parse("h2", "--threads", "3", "--iterations=5", "--items", "80", "--size", "small");
     assertEquals("h2", options.workload());
     assertEquals(3, options.threads());
     assertEquals(OptionalInt.of(5), options.iterations());
+    assertEquals(80, options.items());
     assertEquals(Size.SMALL, options.size());
   }
 
@@ -36,6 +39,7 @@ class OptionsTest {
     "--threads 0, --threads",
     "--threads two, two",
     "--iterations -1, -1",
+    "--items 0, --items",
     "--iterations, --iterations",
     "--colour, --colour",
     "h2, h2",
@@ -56,7 +60,8 @@ class OptionsTest {
   @Test
   void helpNamesEveryOption() throws UsageException {
     assertTrue(Options.parse("--help").helpRequested());
-    for (String option : new String[] {"--threads", "--iterations", "--size", "--help"}) {
+    for (String option :
+        new String[] {"--threads", "--iterations", "--items", "--size", "--help"}) {
       assertTrue(Options.help().contains(option), option);
     }
   }

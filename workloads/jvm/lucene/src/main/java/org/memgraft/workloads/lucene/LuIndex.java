@@ -60,6 +60,11 @@ public final class LuIndex implements Workload {
   }
 
   @Override
+  public boolean repeatable() {
+    return false;
+  }
+
+  @Override
   public Worker newWorker() {
     return item -> {
       writer.addDocument(corpus.get(item % corpus.size()).toDocument());

@@ -1,0 +1,282 @@
+"""The figures of allocation buffers: which launches they take, what does not fit here, and their numbers."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from memgraft import buffers, machine, statistics
+from memgraft.errors import WrongUsageError
+from memgraft.metrics import Metric
+from memgraft.paper import grid
+from memgraft.paper.definition import Definition, LevelsPart, Programs
+from memgraft.paper.grid import Grid, Kept, Plan, Program
+from memgraft.paper.measures import MEAN, Cell, Table, geometric_mean, times
+from memgraft.statistics import Interval
+from memgraft.words import PERCENT, count_of, three_digits
+
+NURSERY = 3
+"""The paper's nursery is a third of its heap."""
+EDEN_NUMERATOR, EDEN_DENOMINATOR = 6, 8
+"""Of the nursery, without two survivor spaces of an eighth each (InitialSurvivorRatio)."""
+MOST_OF_EDEN = 2
+"""All buffers of a level together hold at most one part in so many: else hardly one is refilled between collections."""
+LEAST_HEAP = 2**24
+MOST_THREADS = 10_000
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was asked of a figure; None: all of it."""
+
+    threads: str | None = None
+    tlabs: str | None = None
+    sizes: str | None = None
+    """Of the lowest level of buffers."""
+    heap: str | None = None
+
+    @property
+    def typed(self) -> str | None:
+        """The first option that was given, as it was."""
+        given = {"threads": self.threads, "tlabs": self.tlabs, "sizes": self.sizes, "heap": self.heap}
+        return next((f"--{name} {value}" for name, value in given.items() if value is not None), None)
+
+
+# --- which launches --------------------------------------------------------------------------------------------------
+
+
+def without(tlab: str) -> str:
+    """TLABs of that size and no buffers, as `--buffers` takes it."""
+    return buffers.parse(f"{buffers.THREAD}={tlab}").text
+
+
+def under(tlab: str, levels: str) -> str:
+    """TLABs of that size from such buffers."""
+    return buffers.parse(f"{buffers.THREAD}={tlab},{levels}").text
+
+
+def baseline(part: LevelsPart, tlab: str) -> str | None:
+    if part.relative_to is None:
+        return None
+    return without(tlab if part.relative_to == "same TLABs" else buffers.GROWING)
+
+
+def chosen(definition: Definition, choice: Choice) -> list[LevelsPart]:
+    """The parts of which something was asked for, or WrongUsageError where that is nothing at all."""
+    parts = [
+        part.model_copy(
+            update={
+                "tlabs": _some(part.tlabs, choice.tlabs, lambda tlab: tlab),
+                "levels": _some(part.levels, choice.sizes, _lowest),
+            }
+        )
+        for part in definition.levels
+    ]
+    left = [part for part in parts if part.tlabs and part.levels]
+    if not left:
+        rows = dict.fromkeys(tlab for part in definition.levels for tlab in part.tlabs)
+        sizes = dict.fromkeys(_lowest(levels) for part in definition.levels for levels in part.levels)
+        raise WrongUsageError(
+            f"{choice.typed}: nothing of {definition.name} is left; expected some of --tlabs {','.join(rows)} and some "
+            f"of --sizes {','.join(sizes)}"
+        )
+    return left
+
+
+def _some(known: Sequence[str], asked: str | None, size: Callable[[str], str]) -> list[str]:
+    return [one for one in known if asked is None or size(one) in asked.lower().split(",")]
+
+
+def _lowest(levels: str) -> str:
+    return levels.partition(",")[0].partition("=")[2]
+
+
+def plan(
+    definitions: Sequence[Definition],
+    choice: Choice,
+    workloads: str | None,
+    size: str,
+    iterations: int,
+    launches: int,
+    kinds: Mapping[str, int] | None = None,
+) -> Plan:
+    """One grid for all of them. A TLAB size's launches follow each other, so that what is compared is near in time."""
+    parts = [part for one in definitions for part in chosen(one, choice)]
+    first = next(one.programs for one in definitions if one.programs)
+    heap = _heap(choice.heap or first.heap)
+    left_out = {
+        levels: reason
+        for levels in dict.fromkeys(levels for part in parts for levels in part.levels)
+        if (reason := why_not(levels, kinds or machine.kinds(), heap // NURSERY))
+    }
+    strategies: dict[str, None] = {}
+    for tlab in dict.fromkeys(tlab for part in parts for tlab in part.tlabs):
+        mine = [part for part in parts if tlab in part.tlabs]
+        strategies |= dict.fromkeys(name for part in mine if (name := baseline(part, tlab)))
+        strategies |= dict.fromkeys(
+            under(tlab, levels) for part in mine for levels in part.levels if levels not in left_out
+        )
+    if all(levels in left_out for part in parts for levels in part.levels):
+        raise WrongUsageError(f"nothing of it can run here: {'; '.join(left_out.values())}")
+    programs = [
+        Program(name, threads)
+        for name in grid.workloads(workloads, launches, first.workloads)
+        for threads in _threads(choice.threads, first)
+    ]
+    nursery = buffers.shown(heap // NURSERY // 2**20 * 2**20)
+    options = ["-XX:+UseParallelGC", *(f"-X{of}{buffers.shown(heap)}" for of in ("ms", "mx")), f"-Xmn{nursery}"]
+    return Plan(programs, list(strategies), size, iterations, launches, "buffers", options, left_out)
+
+
+def _threads(asked: str | None, programs: Programs) -> list[int]:
+    if asked is None:
+        return programs.threads
+    numbers = [int(text) if re.fullmatch(r"\d{1,5}", text) else 0 for text in asked.split(",")]
+    if not all(0 < number <= MOST_THREADS for number in numbers):
+        raise WrongUsageError(f"--threads {asked}: expected numbers from 1 to {MOST_THREADS}, such as 2,16,80")
+    return list(dict.fromkeys(numbers))
+
+
+def _heap(text: str) -> int:
+    found = re.fullmatch(r"(\d{1,6})([mg])", text, re.IGNORECASE)
+    size = int(found[1]) * buffers.UNITS[found[2].lower()] if found else 0
+    if size < LEAST_HEAP:
+        raise WrongUsageError(
+            f"--heap {text}: expected a size such as 512m or 3g, at least {buffers.shown(LEAST_HEAP)}"
+        )
+    return size
+
+
+def why_not(levels: str, kinds: Mapping[str, int], nursery: int) -> str | None:
+    """Why such buffers are not run on a machine that has so many of each kind, under such a nursery."""
+    parsed = buffers.parse(levels).levels
+    for (below, _), (kind, _) in pairwise(parsed):
+        if kinds[kind] == kinds[below]:
+            return f"this machine has as many {kind}s as {below}s ({kinds[kind]}), so the level would add work only"
+    eden = nursery * EDEN_NUMERATOR // EDEN_DENOMINATOR
+    for kind, size in parsed:
+        if kinds[kind] * size > eden // MOST_OF_EDEN:
+            return (
+                f"{count_of(kinds[kind], 'buffer')} of {buffers.shown(size)} are more than half of the eden "
+                f"({eden // 2**20}m); a larger --heap holds them"
+            )
+    return None
+
+
+# --- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def check(parts: Sequence[LevelsPart], kept: Grid) -> None:
+    """Refuses a grid that has nothing of what is asked for."""
+    has = kept.settings["strategies"]
+    wanted = {under(tlab, levels) for part in parts for tlab in part.tlabs for levels in part.levels}
+    if not wanted & set(has):
+        raise WrongUsageError(
+            f"--from: the grid has launches with {', '.join(has[:3])}, ..., and none that this figure shows; measure "
+            "again without --from, naming every figure that it is for"
+        )
+
+
+def needed(parts: Sequence[LevelsPart], has: Sequence[str]) -> list[str]:
+    """Of what the grid says it has: the strategies that are shown."""
+    names: dict[str | None, None] = {}
+    for part in parts:
+        for tlab in part.tlabs:
+            names |= dict.fromkeys([baseline(part, tlab), *(under(tlab, one) for one in part.levels)])
+    return [name for name in names if name is not None and name in has]
+
+
+def tables(part: LevelsPart, kept: Grid, metric: Metric) -> list[Table]:
+    """One for each program of the grid, of what of the part was run."""
+    made = [_table(part, kept, program, metric) for program in kept.programs()]
+    return [table for table in made if table.cells]
+
+
+def _table(part: LevelsPart, kept: Grid, program: Program, metric: Metric) -> Table:
+    has = set(kept.settings["strategies"])
+    cells = []
+    for levels in part.levels:
+        ratios = []
+        for tlab in part.tlabs:
+            base, mine = baseline(part, tlab), under(tlab, levels)
+            if mine not in has or (base is not None and base not in has):
+                continue
+            launches = kept.of(program.name, mine)
+            if base is None:
+                values = [_foreign(one) for one in launches]
+            else:
+                before = times(kept.of(program.name, base), part.title, metric)
+                # A speed-up: the baseline's time over ours.
+                values = [*statistics.paired_ratios(times(launches, part.title, metric), before)]
+                ratios.append([value for value in values if value is not None])
+            known = [value for value in values if value is not None]
+            if len(known) == len(values):
+                cells.append(Cell(_row(tlab), levels, statistics.median_interval(known)))
+        if len(ratios) > 1:
+            cells.append(Cell(MEAN, levels, _mean(ratios)))
+    rows = [*map(_row, part.tlabs), MEAN]
+    cells.sort(key=lambda cell: rows.index(cell.row))
+    speed_up = part.quantity == "speed-up"
+    return Table(
+        f"{part.title}: {program.title}", cells, three_digits if speed_up else _exact_percent, 1.0 if speed_up else None
+    )
+
+
+def _mean(ratios: Sequence[Sequence[float]]) -> Interval:
+    """Over the TLAB sizes, round by round."""
+    return statistics.median_interval([geometric_mean(one) for one in zip(*ratios, strict=True)])
+
+
+def _row(tlab: str) -> str:
+    return f"{tlab} TLABs"
+
+
+def _exact_percent(share: float) -> str:
+    """`0.00612 %`, and `0 %` for none at all: a few of a million must not look like none."""
+    return f"{three_digits(share * PERCENT)} %"
+
+
+def _foreign(kept: Kept) -> float | None:
+    """The share of one launch; None where the lowest level was never asked."""
+    lowest = [found.levels[0] for jvm in kept.jvms if (found := jvm.grafts.buffers) and found.levels]
+    taken = sum(level.taken for level in lowest)
+    return sum(level.foreign for level in lowest) / taken if taken else None
+
+
+# --- how -------------------------------------------------------------------------------------------------------------
+
+
+def measured(definition: Definition, kept: Grid) -> list[tuple[str, str]]:
+    """Which part of the figure was run, what was left out and why, and what the buffers were, as rows."""
+    has = kept.settings["strategies"]
+    programs = definition.programs
+    tlabs = dict.fromkeys(tlab for part in definition.levels for tlab in part.tlabs)
+    levels = dict.fromkeys(levels for part in definition.levels for levels in part.levels)
+    run = [(tlab, one) for tlab in tlabs for one in levels if under(tlab, one) in has]
+    rows = [
+        ("TLABs run", _part([tlab for tlab in tlabs if any(tlab == row for row, _ in run)], list(tlabs))),
+        ("buffers run", _part([one for one in levels if any(one == column for _, column in run)], list(levels))),
+    ]
+    if programs is not None:
+        here = kept.programs()
+        counts = dict.fromkeys(str(program.threads) for program in here)
+        rows += [
+            ("workloads run", _part(list(dict.fromkeys(one.workload for one in here)), programs.workloads)),
+            ("threads run", _part(list(counts), [str(number) for number in programs.threads])),
+        ]
+    left_out = kept.settings.get("left_out", {})
+    rows += [(f"left out: {one}", left_out[one]) for one in levels if one in left_out]
+    seen = {
+        (level.kind, level.buffers, level.take): None
+        for mine in kept.launches.values()
+        for one in mine
+        for jvm in one.jvms
+        if jvm.grafts.buffers
+        for level in jvm.grafts.buffers.levels
+    }
+    return rows + [(f"level {kind}", f"{count_of(count, 'buffer')}, {take}") for kind, count, take in sorted(seen)]
+
+
+def _part(run: Sequence[str], full: Sequence[str]) -> str:
+    missing = [one for one in full if one not in run]
+    return f"{'; '.join(run)} (not: {'; '.join(missing)})" if missing else f"all: {'; '.join(run)}"

@@ -1,0 +1,257 @@
+"""The figures of allocation buffers: what is run, what is left out and why, and numbers of known launches."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memgraft.errors import WrongUsageError
+from memgraft.metrics import MetricName
+from memgraft.paper import definition, levels, work
+from memgraft.paper.grid import Plan
+from memgraft.paper.levels import Choice
+from memgraft.paper.measures import MEAN
+from memgraft.tests.conftest import Memgraft
+from memgraft.tests.synthetic import MACHINE, SPREAD
+from memgraft.tests.test_paper import launch as zeroing_launch
+from memgraft.tests.test_paper import values
+from memgraft.tests.test_report import Reader
+
+NAMES = [one.name for one in definition.definitions() if one.levels]
+TWO_CORES = {"cpu": 2, "core": 2, "processor": 1, "node": 1}
+PAPERS = {"cpu": 80, "core": 40, "processor": 4, "node": 4}
+LEFT_OUT = {"core=1m,processor=16m,node=64m": "this machine has as many nodes as processors (1)"}
+SECONDS = {
+    "thread=growing": 1.0,
+    "thread=4k": 2.0,
+    "thread=4k,core=512k": 0.8,
+    "thread=4k,core=1m": 1.6,
+    "thread=growing,core=512k": 1.25,
+    "thread=growing,core=1m": 0.5,
+}
+FOREIGN = {"thread=4k,core=512k": (3, 10_000), "thread=4k,core=1m": (7, 1000), "thread=growing,core=512k": (0, 0)}
+
+
+def launch(strategy: str, number: int) -> dict[str, Any]:
+    made = zeroing_launch("bulk", number, 1.0) | {"side": strategy}
+    seconds = SECONDS[strategy] * SPREAD[number]
+    for iteration in made["iterations"]:
+        iteration["wall_seconds"] = seconds
+    foreign, taken = FOREIGN.get(strategy, (1, 100))
+    time = {"requests": 0, "median_nanoseconds": 0.0, "p99_nanoseconds": 0.0, "highest_nanoseconds": 0.0}
+    zeros = dict.fromkeys(
+        ("taken_bytes", "refills", "contended", "moved", "waste_at_refills_bytes", "waste_at_collections_bytes"), 0
+    )
+    level = {"kind": "core", "bytes": 2**20, "buffers": 2, "take": "restartable", "taken": taken, "foreign": foreign}
+    level |= {"foreign_percent": 0.0, "latency": time, **zeros}
+    [jvm] = made["jvms"]
+    jvm["grafts"] = {"buffers": {"levels": [level] if "core" in strategy else []}}
+    if strategy == "thread=growing":
+        made["jvms"] = []
+    return made
+
+
+def kept(folder: Path, strategies: Sequence[str] = tuple(SECONDS), launches: int = 6) -> Path:
+    """The output of an earlier one: javac with 2 and 80 threads."""
+    programs = [{"workload": "javac", "threads": threads} for threads in (2, 80)]
+    settings = {
+        "schema": 1,
+        "kind": "grid",
+        "graft": "buffers",
+        "machine": MACHINE,
+        "workloads": ["javac-2", "javac-80"],
+        "programs": programs,
+        "strategies": strategies,
+        "size": "small",
+        "iterations": 2,
+        "launches": launches,
+        "jvm_options": ["-XX:+UseParallelGC"],
+        "left_out": LEFT_OUT,
+    }
+    for name in ("javac-2", "javac-80"):
+        place = folder / "grid" / name
+        place.mkdir(parents=True)
+        lines = [json.dumps(launch(s, number)) for number in range(1, launches + 1) for s in strategies]
+        (place / "launches.jsonl").write_text("\n".join(lines) + "\n")
+    (folder / "grid/grid.json").write_text(json.dumps(settings))
+    return folder
+
+
+def asked(source: Path, output: Path, choice: Choice | None = None) -> work.Asked:
+    return work.Asked("small", 6, 2, None, MetricName.ITERATION_WALL, source, output, choice or Choice())
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    folder = tmp_path_factory.mktemp("paper")
+    names = [name for name in NAMES if name != "buffers-table-1"]
+    results = work.make(names, asked(kept(folder / "kept"), folder / "out"))
+    return {result["name"]: result for result in results}
+
+
+class TestNumbers:
+    def test_speed_up_over_the_same_tlabs(self, made: dict[str, dict[str, Any]]) -> None:
+        [two, eighty] = made["buffers-figure-2"]["ours"]
+        assert two["title"] == "(b) speed-up with CLABs over the same TLABs without: javac, 2 threads"
+        assert eighty["title"].endswith("javac, 80 threads")
+        ours = values(made["buffers-figure-2"])
+        assert ours["4k TLABs", "core=512k"] == pytest.approx(2.5)
+        assert ours["growing TLABs", "core=512k"] == pytest.approx(0.8)
+        assert ours[MEAN, "core=512k"] == pytest.approx(2**0.5)
+        assert ours["4k TLABs", "core=1m"] == pytest.approx(1.25)
+
+    def test_speed_up_over_growing_tlabs(self, made: dict[str, dict[str, Any]]) -> None:
+        ours = values(made["buffers-figure-3"], 1)
+        assert ours["4k TLABs", "core=512k"] == pytest.approx(1.25)
+        assert ours["4k TLABs", "core=1m"] == pytest.approx(0.625)
+        assert ours["growing TLABs", "core=1m"] == pytest.approx(2.0)
+
+    def test_foreign_allocations(self, made: dict[str, dict[str, Any]]) -> None:
+        ours = values(made["buffers-table-2"])
+        assert ours["4k TLABs", "core=512k"] == pytest.approx(0.0003)
+        assert ours["4k TLABs", "core=1m"] == pytest.approx(0.007)
+        assert (MEAN, "core=1m") not in ours
+
+    def test_no_share_where_nothing_was_asked_of_the_buffers(self, made: dict[str, dict[str, Any]]) -> None:
+        assert ("growing TLABs", "core=512k") not in values(made["buffers-table-2"])
+
+    def test_it_says_which_part_was_run(self, made: dict[str, dict[str, Any]]) -> None:
+        measured = made["buffers-four-levels"]["measured"]
+        assert measured["TLABs run"] == "4k; growing (not: 16k; 64k)"
+        assert measured["threads run"] == "2; 80 (not: 16)"
+        assert measured["workloads run"] == "javac (not: lusearch)"
+        [left_out] = [of for of in measured if of.startswith("left out: ")]
+        assert left_out.endswith("node=64m")
+        assert "as many nodes" in measured[left_out]
+        assert measured["level core"] == "2 buffers, restartable"
+
+    def test_one_row_and_no_mean(self, tmp_path: Path) -> None:
+        source = kept(tmp_path / "kept")
+        [result] = work.make(["buffers-figure-2"], asked(source, tmp_path / "out", Choice(tlabs="4k", sizes="1m")))
+        assert set(values(result)) == {("4k TLABs", "core=1m")}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "buffers-table-1"])
+def test_the_page_stands_alone_and_says_both(made: dict[str, dict[str, Any]], name: str) -> None:
+    text = Path(made[name]["page"]).read_text()
+    reader = Reader()
+    reader.feed(text)
+    body = " ".join(reader.text.split())
+    for one in made[name]["published"]:
+        assert one["value"] in body
+    assert "4k; growing" in body
+    assert text.count("<figure>") == len(made[name]["ours"])
+
+
+class TestPlan:
+    def plan(self, name: str, choice: Choice, kinds: dict[str, int] | None = None) -> Plan:
+        return levels.plan([definition.find(name)], choice, None, "small", 2, 6, kinds or TWO_CORES)
+
+    def test_all_of_figure_2(self) -> None:
+        """Under each of 6 TLAB sizes nothing, 5 PLABs and 4 CLABs; 2 workloads, 3 numbers of threads."""
+        planned = self.plan("buffers-figure-2", Choice())
+        assert len(planned.strategies) == 6 * (1 + 5 + 4)
+        assert planned.total == 60 * 2 * 3 * 6
+        assert planned.left_out == {}
+        assert planned.strategies[:2] == ["thread=1k", "thread=1k,processor=4m"]
+
+    def test_figures_2_and_3_are_of_the_same_launches(self) -> None:
+        first, second = (self.plan(f"buffers-figure-{number}", Choice()) for number in (2, 3))
+        both = levels.plan([definition.find(f"buffers-figure-{n}") for n in (2, 3)], Choice(), None, "small", 2, 6)
+        assert set(both.strategies) == set(first.strategies)
+        assert set(second.strategies) <= set(first.strategies)
+
+    def test_the_command(self) -> None:
+        planned = self.plan("buffers-table-2", Choice(threads="80", heap="1536m", tlabs="4k", sizes="1m"))
+        [javac, _] = planned.programs
+        words = planned.command(javac)
+        assert words[1] == "javac"
+        assert {"--jvm=-Xmx1536m", "--jvm=-Xmn512m", "--jvm=-XX:+UseParallelGC"} <= set(words)
+        assert words[words.index("--threads") + 1] == words[words.index("--items") + 1] == "80"
+        assert list(planned.strategies) == ["thread=4k,core=1m"]
+
+    def test_what_does_not_fit_is_left_out_and_why(self) -> None:
+        planned = self.plan("buffers-table-2", Choice(heap="3g"), PAPERS)
+        assert planned.left_out == {
+            "core=16m": "40 buffers of 16m are more than half of the eden (768m); a larger --heap holds them"
+        }
+        assert not [name for name in planned.strategies if "core=16m" in name]
+
+    def test_a_level_that_adds_nothing_is_left_out(self) -> None:
+        planned = self.plan("buffers-four-levels", Choice())
+        assert list(planned.left_out) == ["core=1m,processor=16m,node=64m"]
+        assert "as many nodes as processors (1)" in next(iter(planned.left_out.values()))
+
+    @pytest.mark.parametrize(
+        ("choice", "why"),
+        [
+            (Choice(threads="2,x"), "--threads 2,x: expected numbers from 1"),
+            (Choice(threads="0"), "--threads 0: expected numbers from 1"),
+            (Choice(tlabs="3k"), "--tlabs 3k: nothing of buffers-figure-2 is left; expected some of --tlabs 1k,4k"),
+            (Choice(sizes="3m"), "--sizes 3m: nothing of buffers-figure-2 is left"),
+            (Choice(heap="lots"), "--heap lots: expected a size such as 512m or 3g"),
+            (Choice(heap="16m", sizes="64m"), "nothing of it can run here: 1 buffer of 64m are more than half"),
+        ],
+    )
+    def test_what_cannot_be_chosen(self, choice: Choice, why: str) -> None:
+        with pytest.raises(WrongUsageError) as refused:
+            self.plan("buffers-figure-2", choice)
+        assert why in str(refused.value)
+
+
+class TestRefusals:
+    def test_zeroing_and_buffers_share_no_launches(self, tmp_path: Path) -> None:
+        with pytest.raises(WrongUsageError, match="no launches in common"):
+            work.make(["buffers-figure-2", "zeroing-5.1"], asked(tmp_path, tmp_path / "out"))
+
+    def test_zeroing_has_nothing_to_choose(self, tmp_path: Path) -> None:
+        with pytest.raises(WrongUsageError, match=r"--tlabs 4k: zeroing-5\.1 has nothing to choose"):
+            work.make(["zeroing-5.1"], asked(tmp_path, tmp_path / "out", Choice(tlabs="4k")))
+
+    def test_a_grid_that_has_nothing_of_it(self, tmp_path: Path) -> None:
+        source = kept(tmp_path / "kept")
+        with pytest.raises(WrongUsageError, match="none that this figure shows"):
+            work.make(["buffers-table-1"], asked(source, tmp_path / "out"))
+
+    def test_a_grid_cut_short(self, tmp_path: Path) -> None:
+        source = kept(tmp_path / "kept")
+        log = source / "grid/javac-80/launches.jsonl"
+        log.write_text("\n".join(log.read_text().splitlines()[:-1]))
+        with pytest.raises(WrongUsageError, match="has 5 launches of javac-80 with thread=growing,core=1m, expected 6"):
+            work.make(["buffers-figure-2"], asked(source, tmp_path / "out"))
+
+
+class TestDefinitions:
+    def test_every_table_and_figure_of_the_paper(self) -> None:
+        figures = {f"buffers-{one}" for one in ("figure-2", "figure-3", "table-1", "table-2", "four-levels")}
+        assert set(NAMES) == figures
+
+    @pytest.mark.parametrize("typed", ["buffers-figure-2", "buffers-fig-2", "buffers-figure-2b", "Buffers-2"])
+    def test_other_spellings(self, typed: str) -> None:
+        assert definition.find(typed).name == "buffers-figure-2"
+
+    def test_rows_and_columns_are_those_of_the_published_tables(self) -> None:
+        for name, rows in (("buffers-table-1", 9), ("buffers-table-2", 6)):
+            one = definition.find(name)
+            assert one.table is not None
+            assert len(one.table.rows) == rows
+            tlabs = [row[0].lower().removesuffix("b") for row in one.table.rows]
+            assert [tlab for tlab in tlabs if tlab != "no"] == one.levels[0].tlabs
+            assert len(one.table.columns) == 1 + len(one.levels[0].levels)
+
+    def test_every_combination_can_be_asked_for(self) -> None:
+        for part in (part for name in NAMES for part in definition.find(name).levels):
+            assert all(levels.under(tlab, one) for tlab in part.tlabs for one in part.levels)
+
+
+def test_the_command(memgraft: Memgraft) -> None:
+    kept(memgraft.folder / "kept")
+    shown = memgraft("paper", "buffers-figure-2", "--tlabs", "4k", "--from", "kept", "--output", "out")
+    assert shown.code == 0, shown.err
+    assert "javac, 80 threads" in shown.out
+    assert "2.50 [" in shown.out
+    assert "TLABs run: 4k; growing (not: 1k; 16k; 64k; 128k)" in " ".join(shown.out.split())
+    assert "CLABs perform on average slightly better" in shown.out
+    assert memgraft("paper", "buffers-figure-2", "zeroing-5.1", "--from", "kept", "--output", "o").code == 2
