@@ -17,7 +17,7 @@ MAVEN := mvn --batch-mode --no-transfer-progress -f workloads/jvm/pom.xml
 CXX_SOURCES = $(shell git ls-files '*.cpp' '*.h' '*.c')
 
 .PHONY: help build demo test bench lint format clean
-.PHONY: packages test-packages native python development workloads jdks
+.PHONY: packages test-packages native python development workloads jdks guest-kernel
 .PHONY: test-native test-sanitizers test-cross test-fuzz test-python test-java test-end-to-end soak
 
 help:
@@ -52,6 +52,9 @@ development: packages
 
 jdks: python
 	@setup/jdks
+
+guest-kernel: test-packages
+	@setup/guest-kernel
 
 # The JVM workloads; bin/workload builds one at its first use.
 workloads: packages
@@ -126,7 +129,7 @@ test-java: packages
 test-python: development
 	$(VENV)/python -m pytest -q -n $(JOBS) memgraft/tests
 
-test-end-to-end: build development workloads test-packages jdks
+test-end-to-end: build development workloads test-packages jdks guest-kernel
 	$(VENV)/python -m pytest -q tests
 
 # Half an hour of buffers of all kinds in all JVMs under heap verification; two minutes of it are among the tests.

@@ -39,6 +39,10 @@ Hierarchy::Hierarchy(const std::vector<Level>& levels, Topology topology, Heap h
     Stage& stage = stages_.at(level);
     stage.buffers = std::make_unique<OwnLine[]>(buffers(level));  // NOLINT(modernize-avoid-c-arrays)
     stage.restartable = restartable && buffers(level) == topology_.cpus();
+    stage.nodes.resize(buffers(level));
+    for (std::size_t cpu = 0; cpu < topology_.cpus(); ++cpu) {
+      stage.nodes.at(topology_.index_of(levels[level].kind, cpu)) = topology_.index_of(Kind::node, cpu);
+    }
   }
 }
 
@@ -74,6 +78,10 @@ Hierarchy::Taken Hierarchy::search(std::size_t level, std::uint64_t least, std::
   bool heap_has_more = true;
   for (std::size_t i = 0; i < tried;) {
     const std::size_t at = (topology_.index_of(kind, cpu) + i) % all;
+    if (heap_.by_node && heap_has_more && stage.nodes[at] != topology_.index_of(Kind::node, cpu)) {
+      ++i;
+      continue;
+    }
     Buffer<Machine>& buffer = stage.buffers[at].buffer;
     const Machine machine{.cpu = stage.restartable ? std::optional(cpu) : std::nullopt};
     const auto done = [&](std::byte* start, std::uint64_t words, bool refilled) {
@@ -107,18 +115,10 @@ Hierarchy::Taken Hierarchy::search(std::size_t level, std::uint64_t least, std::
           counts.words_lost.add(rest->words);
           heap_.discard(*rest);
         }
-        const std::uint64_t words = this->level(level).words;
-        std::byte* fresh = take_from(level + 1, words, words, context).start;
-        if (fresh == nullptr) {
-          fresh = heap_.allocate(context, words);
-        }
-        if (fresh != nullptr) {
-          if (level == 0 && heap_.prepare != nullptr) {
-            heap_.prepare({.start = fresh, .words = words});
-          }
-          buffer.finish_refill(fresh, words, wanted);
+        if (const Rest fresh = fetch(level, stage.nodes[at], context); fresh.start != nullptr) {
+          buffer.finish_refill(fresh.start, fresh.words, wanted);
           counts.refills.add(1);
-          return done(fresh, wanted, true);
+          return done(fresh.start, wanted, true);
         }
         buffer.give_up_refill();
         heap_has_more = false;
@@ -126,6 +126,18 @@ Hierarchy::Taken Hierarchy::search(std::size_t level, std::uint64_t least, std::
     ++i;
   }
   return {};
+}
+
+Rest Hierarchy::fetch(std::size_t level, std::size_t node, void* context) {
+  const std::uint64_t words = this->level(level).words;
+  Rest fresh{.start = take_from(level + 1, words, words, context).start, .words = words};
+  if (fresh.start == nullptr) {
+    fresh.start = heap_.allocate(context, words, node);
+  }
+  if (fresh.start != nullptr && level == 0 && heap_.prepare != nullptr) {
+    heap_.prepare(fresh);
+  }
+  return fresh;
 }
 
 void Hierarchy::resize(std::size_t level, std::uint64_t words) {

@@ -73,14 +73,17 @@ Topology Topology::of_system(const std::string& root) {
   for (std::size_t cpu = 0; cpu < count; ++cpu) {
     const std::string here = system + "cpu/cpu" + std::to_string(cpu) + "/topology/";
     const std::string package = line_of(here + "physical_package_id");
-    const auto node = node_of.find(static_cast<std::uint32_t>(cpu));
+    const auto known = node_of.find(static_cast<std::uint32_t>(cpu));
+    const std::uint32_t node = known == node_of.end() ? 0 : known->second;
     // A core's number is its own within its package only.
     const std::array<std::string, kKindNames.size()> names{
-        std::to_string(cpu), package + "/" + line_of(here + "core_id"), package,
-        std::to_string(node == node_of.end() ? 0 : node->second)};
+        std::to_string(cpu), package + "/" + line_of(here + "core_id"), package, std::to_string(node)};
     Place& place = topology.places_.emplace_back();
     for (std::size_t kind = 0; kind < names.size(); ++kind) {
       place.at(kind) = numberings.at(kind).of(names.at(kind));
+    }
+    if (topology.node_numbers_.size() < numberings.back().size()) {
+      topology.node_numbers_.push_back(node);
     }
   }
   for (std::size_t kind = 0; kind < numberings.size(); ++kind) {

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator, Sequence
 
 from memgraft import statistics
 from memgraft.buffers import shown
-from memgraft.formats import GIGA, BufferLevel, Buffers, JvmSummary, Latency, OwnSize
+from memgraft.formats import GIGA, BufferLevel, Buffers, JvmSummary, Latency, Numa, OwnSize
 from memgraft.statistics import Interval
 from memgraft.words import bytes_of, count_of, percent, seconds_of
 
 Row = tuple[str, str]
+ONE_NODE = "one NUMA node: nothing to bind"
 
 
 def lines(buffers: Buffers) -> Iterator[str]:
@@ -24,8 +25,25 @@ def lines(buffers: Buffers) -> Iterator[str]:
         )
     for size in buffers.sizes:
         yield _story(size)
+    if buffers.numa is not None:
+        yield _in_words(buffers.numa)
     if buffers.heap is not None:
         yield f"the heap itself: {count_of(buffers.heap.tlabs, 'TLAB')}{_time(buffers.heap.latency)}"
+
+
+def _in_words(numa: Numa) -> str:
+    if numa.nodes == 1:
+        return ONE_NODE
+    text = (
+        f"NUMA-Eden: {count_of(numa.fillings, 'filling')} for {numa.nodes} nodes: {numa.local_fillings:,} were on "
+        f"their node, {numa.moved_fillings:,} moved to it, {numa.remote_fillings:,} left on another; "
+        f"{bytes_of(numa.bound_bytes)} bound, {bytes_of(numa.waste_at_collections_bytes)} of spares lost at collections"
+    )
+    if numa.failures:
+        # In containers the default seccomp profile allows neither mbind nor move_pages without it.
+        advice = "; containers need CAP_SYS_NICE for it" if "not permitted" in numa.reason else ""
+        text += f"; {count_of(numa.failures, 'system call')} failed ({numa.reason}{advice})"
+    return text
 
 
 def _story(size: OwnSize) -> str:
@@ -63,6 +81,7 @@ def rows(launches: Sequence[Sequence[JvmSummary]]) -> list[Row]:
     made.append(
         ("TLABs from the heap itself", _cell(_sums(per_launch, lambda b: b.heap.tlabs if b.heap else 0), _whole))
     )
+    made += _numa_rows(per_launch)
     times = [_median_time([b.heap.latency for b in mine if b.heap]) for mine in per_launch]
     return made + _time_row("from the heap itself", times)
 
@@ -86,6 +105,25 @@ def _level_rows(per_launch: Sequence[Sequence[Buffers]], at: int) -> list[Row]:
         (f"{name}: lost at collections", _cell(sums(lambda level: level.waste_at_collections_bytes), bytes_of)),
     ]
     return made + _time_row(name, [_median_time([b.levels[at].latency for b in mine]) for mine in per_launch])
+
+
+def _numa_rows(per_launch: Sequence[Sequence[Buffers]]) -> list[Row]:
+    first = per_launch[0][0].numa
+    if first is None:
+        return []
+    if first.nodes == 1:
+        return [("NUMA-Eden", ONE_NODE)]
+
+    def sums(figure: Callable[[Numa], int]) -> list[float]:
+        return _sums(per_launch, lambda b: figure(b.numa) if b.numa else 0)
+
+    return [
+        ("NUMA-Eden: fillings", _cell(sums(lambda numa: numa.fillings), _whole)),
+        ("NUMA-Eden: on their node already", _cell(sums(lambda numa: numa.local_fillings), _whole)),
+        ("NUMA-Eden: moved to it", _cell(sums(lambda numa: numa.moved_fillings), _whole)),
+        ("NUMA-Eden: left on another node", _cell(sums(lambda numa: numa.remote_fillings), _whole)),
+        ("NUMA-Eden: failed system calls", _cell(sums(lambda numa: numa.failures), _whole)),
+    ]
 
 
 def _time_row(name: str, times: Sequence[float | None]) -> list[Row]:

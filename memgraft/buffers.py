@@ -21,6 +21,8 @@ LEAST_TLAB, MOST_BYTES = 2**10, 16 * 2**30
 """Below, HotSpot keeps all of a TLAB for prefetching (576 bytes on x86-64); and what is far beyond any nursery."""
 MIN_TLAB_SIZE = 2 * 2**10
 """HotSpot's default of that flag, which must be set for smaller ones."""
+NUMA_EDEN = "numa-eden"
+"""Among the levels: what the buffers are filled with is bound to their NUMA node."""
 EXPECTED = (
     f"expected KIND=SIZE,... with kinds of {', '.join(KINDS)} in this order, and sizes like 64k or 1m; "
     f"thread={GROWING} leaves the threads' buffers to HotSpot; or {AUTO}"
@@ -53,6 +55,13 @@ class Buffers:
     def agent_option(self) -> str | None:
         """None where no level is left for the agent."""
         return "+".join(f"{kind}:{size}" for kind, size in self.levels) or None
+
+
+def without_numa_eden(text: str) -> tuple[str, bool]:
+    """The levels alone, and whether the word was there."""
+    parts = [part.strip() for part in text.split(",")]
+    levels = [part for part in parts if part != NUMA_EDEN]
+    return (text, False) if len(levels) == len(parts) else (",".join(levels) or f"{THREAD}={GROWING}", True)
 
 
 def parse(text: str) -> Buffers:

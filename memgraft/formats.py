@@ -172,6 +172,25 @@ class FromHeap(Format):
     latency: Latency
 
 
+class Numa(Format):
+    """What NUMA-Eden did with the fillings of the buffers."""
+
+    nodes: NonNegativeInt
+    """With 1 there is nothing to bind."""
+    fillings: NonNegativeInt = 0
+    local_fillings: NonNegativeInt = 0
+    """Of these, on their node already."""
+    moved_fillings: NonNegativeInt = 0
+    remote_fillings: NonNegativeInt = 0
+    """Left on another node, because the heap had no more."""
+    spares_used: NonNegativeInt = 0
+    bound_bytes: NonNegativeInt = 0
+    waste_at_collections_bytes: NonNegativeInt = 0
+    failures: NonNegativeInt = 0
+    """Of system calls; `reason` is the last one's."""
+    reason: str = ""
+
+
 class SizeChange(Format):
     """What made an automatic size change, of what was counted from one collection to the next."""
 
@@ -211,6 +230,7 @@ class Buffers(Format):
     clock_nanoseconds: NonNegativeFloat = 0
     """What was taken off each time."""
     collections: NonNegativeInt | None = None
+    numa: Numa | None = None
 
 
 class Grafts(Format):

@@ -5,7 +5,7 @@ The options of `run` and `compare`, their help and completion, the JVM options, 
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memgraft import buffers
 from memgraft.errors import WrongUsageError
@@ -70,6 +70,21 @@ class Parameter:
 
 
 @dataclass(frozen=True)
+class Flag:
+    """A word that may stand among what was typed of a graft; its option is `--NAME`."""
+
+    name: str
+    help: str
+
+    @property
+    def option(self) -> str:
+        return f"--{self.name}"
+
+    def added_to(self, typed: str | None) -> str:
+        return f"{typed},{self.name}" if typed else self.name
+
+
+@dataclass(frozen=True)
 class Graft:
     """One family of designs; its option is `--NAME` and its agent option `NAME=CHOICE`."""
 
@@ -79,6 +94,7 @@ class Graft:
     jvm_options: tuple[str, ...]
     """What HotSpot must be started with for the joint to be there."""
     parameters: tuple[Parameter, ...] = ()
+    flags: tuple[Flag, ...] = ()
     metavar: str = ""
     reads: Callable[[str], Choice] | None = None
     """Makes the choice of what was typed, where that is no name out of a list; `choices` are then examples."""
@@ -107,6 +123,15 @@ GROWING = f"{buffers.THREAD}={buffers.GROWING}"
 
 
 def _buffers(text: str) -> Choice:
+    levels, numa_eden = buffers.without_numa_eden(text)
+    choice = _levels(levels)
+    if not numa_eden:
+        return choice
+    agent = f"{choice.agent or choice.name},{buffers.NUMA_EDEN}"
+    return replace(choice, name=f"{choice.name},{buffers.NUMA_EDEN}", joins=True, agent=agent)
+
+
+def _levels(text: str) -> Choice:
     if text == buffers.AUTO:
         return Choice(text, "", switches=False, jvm_options=tuple(buffers.AUTO_JVM_OPTIONS))
     read = buffers.parse(text)
@@ -190,6 +215,13 @@ GRAFTS = (
                 "as a whole when they are refilled (refill).",
                 words=("tlab", "refill"),
                 beside=("zeroing", ("bulk", "non-temporal", "concurrent")),
+            ),
+        ),
+        flags=(
+            Flag(
+                buffers.NUMA_EDEN,
+                "Bind what buffers are filled with to the NUMA node of their CPUs. Without --buffers: buffers of "
+                "nodes, under growing TLABs.",
             ),
         ),
         metavar="KIND=SIZE,...|auto",

@@ -18,7 +18,11 @@ def graft_options(function: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(function)
     def command(**arguments: Any) -> None:
         chosen = {graft.name: arguments.pop(graft.name) for graft in grafts.GRAFTS}
-        values = {p.name: arguments.pop(_variable(p)) for graft in grafts.GRAFTS for p in graft.parameters}
+        values = {p.name: arguments.pop(_variable(p.name)) for graft in grafts.GRAFTS for p in graft.parameters}
+        for graft in grafts.GRAFTS:
+            for flag in graft.flags:
+                if arguments.pop(_variable(flag.name)):
+                    chosen[graft.name] = flag.added_to(chosen[graft.name])
         # Freely typed values in their plainest form, so that the same design has the same name everywhere.
         selection = {g.name: g.choice(str(chosen[g.name])).name for g in grafts.GRAFTS if chosen[g.name] is not None}
         if not selection:
@@ -39,8 +43,12 @@ def graft_options(function: Callable[..., None]) -> Callable[..., None]:
         typed = typer.Option(parameter.option, metavar=parameter.metavar, help=parameter.help)
         annotation = Annotated[str | None, typed] if parameter.words else Annotated[int | None, typed]
         return inspect.Parameter(
-            _variable(parameter), inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation
+            _variable(parameter.name), inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation
         )
+
+    def switch(flag: grafts.Flag) -> inspect.Parameter:
+        typed = Annotated[bool, typer.Option(flag.option, help=flag.help)]
+        return inspect.Parameter(_variable(flag.name), inspect.Parameter.KEYWORD_ONLY, default=False, annotation=typed)
 
     hints = get_type_hints(function, include_extras=True)
     own = [
@@ -49,11 +57,12 @@ def graft_options(function: Callable[..., None]) -> Callable[..., None]:
         if name != "selection"
     ]
     more = [parameter_option(parameter) for graft in grafts.GRAFTS for parameter in graft.parameters]
-    parameters = [*(option(graft) for graft in grafts.GRAFTS), *more, *own]
+    switches = [switch(flag) for graft in grafts.GRAFTS for flag in graft.flags]
+    parameters = [*(option(graft) for graft in grafts.GRAFTS), *more, *switches, *own]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return command
 
 
-def _variable(parameter: grafts.Parameter) -> str:
-    return parameter.name.replace("-", "_")
+def _variable(name: str) -> str:
+    return name.replace("-", "_")

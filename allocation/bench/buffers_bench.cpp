@@ -182,7 +182,7 @@ void think_and_swap(benchmark::State& state, const std::vector<unsigned>& cpus) 
 }
 
 // Never written to: buffers hand addresses out and do not look behind them.
-std::byte* endless(void* /*context*/, std::uint64_t /*words*/) {
+std::byte* endless(void* /*context*/, std::uint64_t /*words*/, std::size_t /*node*/) {
   static std::byte start{};
   return &start;
 }

@@ -25,6 +25,7 @@ class FakeHeap {
   // Called within each allocation, with the thread in the midst of its refill.
   std::function<void()> collect = [] {};
   void* expected_context = nullptr;
+  std::atomic<std::size_t> last_node{0};  // for which it was asked last
 
   // What take() returned: each word once, and nobody else's.
   void own(const Hierarchy::Taken& taken) { become(taken.start, taken.words, Word::buffered, Word::taken); }
@@ -56,8 +57,9 @@ class FakeHeap {
   }
 
  private:
-  static std::byte* allocate(void* context, std::uint64_t words) {
+  static std::byte* allocate(void* context, std::uint64_t words, std::size_t node) {
     EXPECT_EQ(context, current->expected_context);
+    current->last_node = node;
     current->collect();
     return current->take(words);
   }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <thread>
+#include <utility>
 
 #include "fake_heap.h"
 #include "fake_system.h"
@@ -131,14 +132,21 @@ TEST(Hierarchy, GivesUpWhereNeitherABufferNorTheHeapHasEnough) {
   EXPECT_EQ(heap.count(Word::buffered), 0U);
 }
 
+// Also from those of another node.
 TEST(Hierarchy, TakesFromSiblingsWhenItsOwnCannotBeRefilled) {
   const std::vector<unsigned> cpus = allowed_cpus();
   if (cpus.size() < 2) {
     GTEST_SKIP() << "takes two CPUs";
   }
+  const FakeSystem system;
+  system.write("cpu/possible", "0-" + std::to_string(cpus[1]));
+  system.write("node/online", "0-1");
+  system.write("node/node0/cpulist", std::to_string(cpus[0]));
+  system.write("node/node1/cpulist", std::to_string(cpus[1]));
   FakeHeap heap(200);
-  const Topology topology = Topology::of_system();
-  Hierarchy buffers({{Kind::cpu, 100}}, topology, heap.functions(), false);
+  Heap functions = heap.functions();
+  functions.by_node = true;
+  Hierarchy buffers({{Kind::cpu, 100}}, system.read(), functions, false);
   const auto take_on = [&](unsigned cpu, std::uint64_t words) {
     Hierarchy::Taken taken;
     std::thread([&] {
@@ -153,6 +161,30 @@ TEST(Hierarchy, TakesFromSiblingsWhenItsOwnCannotBeRefilled) {
   const auto second = take_on(cpus[1], 20);
   EXPECT_EQ(second.start, first.start + (20 * kWordBytes)) << "from the other's buffer";
   EXPECT_EQ(buffers.counts(0).foreign, 1U);
+}
+
+// While its own node's buffer is being refilled, a thread goes to another node's only where that is all the
+// same.
+TEST(Hierarchy, KeepsToItsOwnNodeWhileTheHeapHasMore) {
+  for (const bool by_node : {false, true}) {
+    FakeHeap heap(1'000);
+    Heap functions = heap.functions();
+    functions.by_node = by_node;
+    const Topology topology = two_packages();
+    Hierarchy buffers({{Kind::node, 100}}, topology, functions, false);
+    Hierarchy::Taken meanwhile;
+    std::size_t own = 0;
+    bool refilling = false;
+    heap.collect = [&] {
+      own = refilling ? own : heap.last_node.load();
+      if (!std::exchange(refilling, true)) {
+        meanwhile = buffers.take(10, 10, nullptr);
+      }
+    };
+    heap.own(buffers.take(10, 10, nullptr));
+    EXPECT_EQ(meanwhile.start == nullptr, by_node);
+    EXPECT_EQ(heap.last_node == own, by_node);
+  }
 }
 
 TEST(Hierarchy, HandsItsContextToTheHeap) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "fake_system.h"
 
@@ -29,6 +30,7 @@ TEST(Topology, OfTwoProcessorsWithTwoThreadsPerCore) {
   EXPECT_EQ(topology.index_of(Kind::processor, 6), topology.index_of(Kind::processor, 2));
   EXPECT_EQ(topology.index_of(Kind::node, 5), topology.index_of(Kind::node, 0));
   EXPECT_EQ(topology.index_of(Kind::cpu, 7), 7U);
+  EXPECT_EQ(topology.node_numbers(), (std::vector<std::uint32_t>{0, 1}));
 }
 
 TEST(Topology, NumbersHaveNoGaps) {
@@ -42,10 +44,24 @@ TEST(Topology, NumbersHaveNoGaps) {
   EXPECT_EQ(topology.count(Kind::node), 1U);
 }
 
+TEST(Topology, KeepsTheSystemsNumbersOfNodes) {
+  const FakeSystem system;
+  system.write("cpu/possible", "0-3");
+  system.write("node/online", "1,4,7");
+  system.write("node/node1/cpulist", "2");
+  system.write("node/node4/cpulist", "");  // memory only
+  system.write("node/node7/cpulist", "0-1,3");
+  const Topology topology = system.read();
+  EXPECT_EQ(topology.count(Kind::node), 2U);
+  EXPECT_EQ(topology.node_numbers(), (std::vector<std::uint32_t>{7, 1})) << "of its CPUs, from the first on";
+  EXPECT_EQ(topology.index_of(Kind::node, 2), 1U);
+}
+
 TEST(Topology, OfNothingIsOneCpu) {
   const Topology topology = FakeSystem().read();
   EXPECT_EQ(topology.cpus(), 1U);
   EXPECT_EQ(topology.index_of(Kind::cpu, 5), 0U);
+  EXPECT_EQ(topology.node_numbers(), std::vector<std::uint32_t>{0});
 }
 
 TEST(Topology, OfNonsenseIsOneCpu) {

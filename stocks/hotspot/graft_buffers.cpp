@@ -7,6 +7,7 @@
 
 #include "clocks.h"
 #include "graft_zeroing.h"
+#include "numa_eden.h"
 #include "refusal.h"
 #include "vm_structs.h"
 #include "windows.h"
@@ -91,7 +92,9 @@ struct Buffers {
   allocation::Hierarchy* hierarchy = nullptr;  // never destroyed: threads may allocate until the process ends
   allocation::PerThread<Times>* times = nullptr;
   allocation::AutoSize* sizes = nullptr;  // null where sizes were given
+  NumaEden* numa = nullptr;               // null where nothing is bound
   bool zero_at_refill = false;
+  bool node_level_added = false;
   std::atomic<bool> region_checked{false};
   std::atomic<std::uint64_t> collections{0};
   CycleRate cycle_rate;
@@ -132,6 +135,11 @@ std::byte* ask_heap(void* heap, std::uint64_t words) {
   return static_cast<std::byte*>(memory);
 }
 
+std::byte* fill_buffer(void* heap, std::uint64_t words, std::size_t node) {
+  return the_buffers->numa == nullptr ? ask_heap(heap, words)
+                                      : the_buffers->numa->allocate(heap, words, node);
+}
+
 void zero_filling(allocation::Rest filling) { zeroing_clears(filling.start, filling.words * kBytesPerWord); }
 
 void fill_rest(allocation::Rest rest) {
@@ -166,6 +174,12 @@ void check_region(Buffers& buffers) {
                   kExitCannotTakeGraft));
     }
   }
+  if (buffers.node_level_added) {
+    // Only now it is known how much may be bound at once. Nothing has been taken yet.
+    const std::size_t top = buffers.hierarchy->levels() - 1;
+    const std::uint64_t below = top == 0 ? 1 : buffers.hierarchy->level(top - 1).words;
+    buffers.hierarchy->resize(top, most_bytes / kBytesPerWord / below * below);
+  }
 }
 
 void* buffered_allocate_new_tlab(void* heap, std::size_t min_words, std::size_t requested_words,
@@ -176,6 +190,11 @@ void* buffered_allocate_new_tlab(void* heap, std::size_t min_words, std::size_t 
   times.tlabs.add(1);
   if (buffers.sizes != nullptr) {
     requested_words = std::max(min_words, buffers.sizes->thread_words());
+  }
+  if (buffers.numa != nullptr) {
+    // A TLAB that no buffer can hold would come from the heap, and lie wherever that is.
+    const std::uint64_t most = buffers.hierarchy->level(buffers.hierarchy->levels() - 1).words;
+    requested_words = std::max(min_words, std::min(requested_words, most));
   }
   const std::uint64_t start = read_cycles().count();
   const allocation::Hierarchy::Taken taken = buffers.hierarchy->take(min_words, requested_words, heap);
@@ -206,8 +225,15 @@ allocation::AutoSize::Totals totals(const Buffers& buffers) {
   return totals;
 }
 
-void buffered_ensure_parsability(void* heap, bool retire_tlabs) {
+void close_all() {
   the_buffers->hierarchy->close();
+  if (the_buffers->numa != nullptr) {
+    the_buffers->numa->close();
+  }
+}
+
+void buffered_ensure_parsability(void* heap, bool retire_tlabs) {
+  close_all();
   the_buffers->ensure_parsability(heap, retire_tlabs);
 }
 
@@ -304,15 +330,22 @@ void install_buffers(const BufferOptions& options, const Stock& stock, Collector
         kExitCannotTakeGraft);
   }
   const allocation::Topology topology = allocation::Topology::of_system();
-  const std::vector<allocation::Level> levels = options.automatic ? own_levels(topology) : options.levels;
+  std::vector<allocation::Level> levels = options.automatic ? own_levels(topology) : options.levels;
+  if (options.numa_eden) {
+    const std::size_t asked = levels.size();
+    levels = levels_by_node(levels, topology, collector == Collector::g1);
+    buffers.node_level_added = levels.size() > asked;
+  }
+  buffers.numa = options.numa_eden ? make_numa_eden(topology, ask_heap, fill_rest) : nullptr;
   check_levels(levels, topology);
   buffers.zeroing = zeroing;
   buffers.clock_cycles = own_cycles_of_clock();
   buffers.refuse = refuse;
   buffers.hierarchy = new allocation::Hierarchy(levels, topology,
-                                                {.allocate = ask_heap,
+                                                {.allocate = fill_buffer,
                                                  .discard = fill_rest,
-                                                 .prepare = options.zero_at_refill ? zero_filling : nullptr},
+                                                 .prepare = options.zero_at_refill ? zero_filling : nullptr,
+                                                 .by_node = buffers.numa != nullptr},
                                                 restartable);
   buffers.times = new allocation::PerThread<Times>;
   buffers.zero_at_refill = options.zero_at_refill;
@@ -331,7 +364,7 @@ void install_buffers(const BufferOptions& options, const Stock& stock, Collector
 
 void buffers_collection_starts() {
   Buffers& buffers = *the_buffers;
-  buffers.hierarchy->close();
+  close_all();
   // Relaxed: a statistic.
   buffers.collections.fetch_add(1, std::memory_order_relaxed);
   if (buffers.sizes != nullptr) {
@@ -358,6 +391,9 @@ BufferCounts buffer_counts() {
   counts.clock_nanoseconds = static_cast<double>(buffers.clock_cycles) / buffers.cycle_rate.per_nanosecond();
   if (buffers.sizes != nullptr) {
     counts.sizes = buffers.sizes->story();
+  }
+  if (buffers.numa != nullptr) {
+    counts.numa = buffers.numa->counts();
   }
   return counts;
 }

@@ -9,6 +9,7 @@
 #include "memgraft/allocation/auto_size.h"
 #include "memgraft/allocation/hierarchy.h"
 #include "memgraft/units.h"
+#include "numa_eden.h"
 #include "options.h"
 #include "patch.h"
 #include "refusal.h"
@@ -55,6 +56,7 @@ struct BufferCounts {
   double clock_nanoseconds = 0;                      // what was taken off
   std::uint64_t collections = 0;                     // that the JVM told of
   std::vector<allocation::AutoSize::OfLevel> sizes;  // only where they decide themselves; the TLABs' first
+  NumaCounts numa;
 };
 BufferCounts buffer_counts();
 

@@ -198,6 +198,7 @@ Options parse_options(std::string_view text) {
   std::optional<BufferOptions> buffers;
   std::optional<BufferOptions::Take> take;
   std::optional<bool> zero_at_refill;
+  bool numa_eden = false;
   for (std::size_t start = 0; start <= text.size();) {
     const std::string_view option = text.substr(start, text.find(',', start) - start);
     start += option.size() + 1;
@@ -224,6 +225,8 @@ Options parse_options(std::string_view text) {
       zero_at_refill = parse_zero_at(value, option);
     } else if (key == "summary") {
       options.summary_folder = parse_folder(value, option);
+    } else if (option == "numa-eden") {
+      numa_eden = true;
     } else if (option == "counters") {
       options.counters = true;
     } else if (option == "check") {
@@ -231,19 +234,19 @@ Options parse_options(std::string_view text) {
     } else {
       refuse(option,
              "zeroing=STRATEGY, against=STRATEGY, window=BYTES, table=FILE, buffers=KIND:BYTES, take=HOW, "
-             "zero-at=WHEN, "
-             "summary=FOLDER, counters or check");
+             "zero-at=WHEN, numa-eden, summary=FOLDER, counters or check");
     }
   }
   if (words.any()) {
     options.zeroing = together(words, text);
   }
-  if (!buffers && (take || zero_at_refill)) {
-    refuse(text, "buffers=KIND:BYTES together with take or zero-at");
+  if (!buffers && (take || zero_at_refill || numa_eden)) {
+    refuse(text, "buffers=KIND:BYTES together with take, zero-at or numa-eden");
   }
   if (buffers) {
     buffers->take = take.value_or(BufferOptions::Take::automatic);
     buffers->zero_at_refill = zero_at_refill.value_or(false);
+    buffers->numa_eden = numa_eden;
     options.buffers = buffers;
     check_zero_at(options, text);
   }

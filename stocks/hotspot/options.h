@@ -35,6 +35,7 @@ struct BufferOptions {
   std::vector<allocation::Level> levels;  // lowest first
   bool automatic = false;                 // levels and sizes decide themselves
   bool zero_at_refill = false;            // instead of each TLAB when it is handed out
+  bool numa_eden = false;                 // what they are filled with is bound to their node
   Take take = Take::automatic;
 
   friend bool operator==(const BufferOptions&, const BufferOptions&) = default;

@@ -211,6 +211,18 @@ Json describe_buffers(const BufferOptions& options) {
   if (options.automatic) {
     json["sizes"] = describe_sizes(counts);
   }
+  if (options.numa_eden) {
+    json["numa"] = {{"nodes", counts.numa.nodes},
+                    {"fillings", counts.numa.fillings},
+                    {"local_fillings", counts.numa.local_fillings},
+                    {"moved_fillings", counts.numa.moved_fillings},
+                    {"remote_fillings", counts.numa.remote_fillings},
+                    {"spares_used", counts.numa.spares_used},
+                    {"bound_bytes", counts.numa.bound_bytes},
+                    {"waste_at_collections_bytes", bytes(counts.numa.words_lost_at_closes)},
+                    {"failures", counts.numa.failures},
+                    {"reason", counts.numa.reason}};
+  }
   return json;
 }
 

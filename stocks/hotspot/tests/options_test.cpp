@@ -29,6 +29,15 @@ TEST(Options, DecodeCommasAndPercentSignsInFolders) {
   std::filesystem::remove(folder);
 }
 
+TEST(Options, NumaEdenBelongsToBuffers) {
+  EXPECT_TRUE(parse_options("numa-eden,buffers=none").buffers->numa_eden);
+  EXPECT_TRUE(parse_options("buffers=cpu:4096+node:8192,numa-eden").buffers->numa_eden);
+  EXPECT_FALSE(parse_options("buffers=node:8192").buffers->numa_eden);
+  EXPECT_THROW(parse_options("numa-eden"), Refusal);
+  EXPECT_THROW(parse_options("zeroing=bulk,numa-eden"), Refusal);
+  EXPECT_THROW(parse_options("buffers=none,numa-eden=1"), Refusal);
+}
+
 TEST(Options, OfZeroingBelongTogether) {
   const Options options = parse_options("window=65536,against=bulk,zeroing=windows");
   EXPECT_EQ(options.zeroing->strategy, ZeroingStrategy::windows);

@@ -26,12 +26,15 @@ struct Level {
 // The heap that the buffers stand before.
 struct Heap {
   // Words of fresh memory, or null. It may stop all threads, and close() the hierarchy, before it returns.
-  // `context` is what take() was called with.
-  std::byte* (*allocate)(void* context, std::uint64_t words) = nullptr;
+  // `context` is what take() was called with, `node` is where the buffer is that it is for
+  // (Topology::index_of).
+  std::byte* (*allocate)(void* context, std::uint64_t words, std::size_t node) = nullptr;
   // Memory that nobody will be handed: makes it such that the heap can be walked.
   void (*discard)(Rest rest) = nullptr;
   // If not null: a buffer of the lowest level's next filling, before anybody can take of it.
   void (*prepare)(Rest filling) = nullptr;
+  // The memory of a node's buffers is that node's: so take from another's only when there is no more.
+  bool by_node = false;
 };
 
 // What happened on one level, since the start.
@@ -89,6 +92,7 @@ class Hierarchy {
   struct Stage {
     std::unique_ptr<OwnLine[]> buffers;  // NOLINT(modernize-avoid-c-arrays): of a size known at run time only
     bool restartable = false;
+    std::vector<std::size_t> nodes;  // on which each buffer is
     // Both written with the world stopped only, so that reads need no order.
     std::atomic<std::uint64_t> words{0};
     std::atomic<std::uint64_t> words_lost_at_closes{0};
@@ -102,6 +106,8 @@ class Hierarchy {
 
   Taken take_from(std::size_t level, std::uint64_t least, std::uint64_t wanted, void* context);
   Taken search(std::size_t level, std::uint64_t least, std::uint64_t wanted, void* context);
+  // The next filling of a buffer that is on `node`; its start is null where there is none.
+  Rest fetch(std::size_t level, std::size_t node, void* context);
 
   std::vector<Kind> kinds_;
   Topology topology_;

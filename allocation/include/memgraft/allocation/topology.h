@@ -34,11 +34,14 @@ class Topology {
   [[nodiscard]] std::size_t index_of(Kind kind, std::size_t cpu) const {
     return places_.at(cpu % places_.size()).at(static_cast<std::size_t>(kind));
   }
+  // The system's own numbers of the nodes that have CPUs, by index: what mbind(2) takes.
+  [[nodiscard]] const std::vector<std::uint32_t>& node_numbers() const { return node_numbers_; }
 
  private:
   using Place = std::array<std::uint32_t, kKindNames.size()>;
   std::vector<Place> places_;
   std::array<std::size_t, kKindNames.size()> counts_{};
+  std::vector<std::uint32_t> node_numbers_;
 };
 
 }  // namespace memgraft::allocation

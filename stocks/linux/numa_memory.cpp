@@ -1,0 +1,73 @@
+#include "memgraft/linux/numa_memory.h"
+
+#include <linux/mempolicy.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdint>
+
+namespace memgraft::linux_os {
+
+namespace {
+
+constexpr unsigned kMostNodes = 1024;  // the most that Linux can be built for (CONFIG_NODES_SHIFT of 10)
+constexpr unsigned kBitsPerLong = sizeof(unsigned long) * CHAR_BIT;
+
+struct WholePages {
+  std::uintptr_t start = 0;
+  std::size_t count = 0;
+  std::size_t bytes_each = 0;
+};
+
+WholePages pages_within(const std::byte* start, std::size_t bytes) noexcept {
+  const auto each = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));  // cannot fail
+  const auto address = reinterpret_cast<std::uintptr_t>(start);
+  const std::uintptr_t first = (address + each - 1) / each * each;
+  const std::uintptr_t end = (address + bytes) / each * each;
+  return {.start = first, .count = end > first ? (end - first) / each : 0, .bytes_each = each};
+}
+
+}  // namespace
+
+PagePlaces NumaMemory::places(const std::byte* start, std::size_t bytes) noexcept {
+  const WholePages pages = pages_within(start, bytes);
+  PagePlaces found{.asked = std::min(pages.count, PagePlaces::kMost)};
+  std::array<std::uintptr_t, PagePlaces::kMost> addresses{};
+  for (std::size_t i = 0; i < found.asked; ++i) {
+    addresses.at(i) = pages.start + (i * pages.count / found.asked * pages.bytes_each);
+  }
+  // Without nodes to move to it only tells where they are.
+  if (found.asked > 0 &&
+      syscall(SYS_move_pages, 0, found.asked, addresses.data(), nullptr, found.nodes.data(), 0) < 0) {
+    found.error = errno;
+    found.asked = 0;
+  }
+  return found;
+}
+
+int NumaMemory::prefer(std::byte* start, std::size_t bytes, unsigned node, bool move) noexcept {
+  const WholePages pages = pages_within(start, bytes);
+  if (pages.count == 0) {
+    return 0;
+  }
+  if (node >= kMostNodes) {
+    return EINVAL;
+  }
+  std::array<unsigned long, kMostNodes / kBitsPerLong> mask{};
+  mask.at(node / kBitsPerLong) = 1UL << (node % kBitsPerLong);
+  // One more than there are bits: the kernel takes one off (get_nodes(), mm/mempolicy.c).
+  return syscall(SYS_mbind, pages.start, pages.count * pages.bytes_each, MPOL_PREFERRED, mask.data(),
+                 kMostNodes + 1, move ? MPOL_MF_MOVE : 0) < 0
+             ? errno
+             : 0;
+}
+
+NumaMemory& NumaMemory::real() {
+  static NumaMemory memory;
+  return memory;
+}
+
+}  // namespace memgraft::linux_os

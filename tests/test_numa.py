@@ -1,0 +1,158 @@
+"""NUMA-Eden on machines with nodes, emulated: a thread's objects lie on its node, and without the graft they do not."""
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from conftest import AGENT, CACHE, ROOT, VERIFY_HEAP, clean_environment, memgraft, run, system_jdk
+from guest.machine import Node, Root, boot
+
+# Eden is 72 MiB. Pages that a collector gave back would be placed anew.
+HEAP = ["-Xms160m", "-Xmx160m", "-Xmn96m", "-XX:-UseAdaptiveSizePolicy"]
+# Compiling little is quicker under emulation.
+QUICK = ["-XX:TieredStopAtLevel=1"]
+ENOUGH = 0.95
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the objects lay that a thread of one node had just allocated."""
+
+    local: int
+    remote: int
+    absent: int
+
+    @property
+    def local_share(self) -> float:
+        return self.local / (self.local + self.remote + self.absent)
+
+
+@pytest.fixture(scope="module")
+def guest(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Root:
+    """With the distribution's JVM as /jdk, and the newest fetched one, if any, as /newest."""
+    folder = tmp_path_factory.mktemp("guest")
+    root = Root(folder / "root")
+    home = system_jdk().home
+    library = folder / "libplaces.so"
+    include = [f"-I{home}/include", f"-I{home}/include/linux"]
+    compiler = ["cc", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", *include]
+    subprocess.run([*compiler, "-o", library, ROOT / "tests/guest/places.c"], check=True)
+    linked = folder / "jdk"
+    subprocess.run([home / "bin/jlink", "--add-modules", "java.base", "--output", linked], check=True)
+    root.add(with_class_data(linked), "/jdk")
+    if homes := sorted(CACHE.glob("temurin-25.*")):
+        root.add(with_class_data(Path(shutil.copytree(homes[-1], folder / "newest", symlinks=True))), "/newest")
+    root.add(AGENT, "/libmemgraft_hotspot.so")
+    root.add(library, "/libplaces.so")
+    root.add(programs, "/classes")
+    return root
+
+
+def with_class_data(jdk: Path) -> Path:
+    """With the archive of its classes, from which a JVM starts sooner."""
+    subprocess.run([jdk / "bin/java", "-Xshare:dump"], check=True, capture_output=True, env=clean_environment())
+    return jdk
+
+
+def java(cpus: list[int], *options: str, home: str = "/jdk") -> str:
+    program = ["-cp", "/classes", "PlaceObjects", "/libplaces.so", "5", *map(str, cpus)]
+    return " ".join([f"{home}/bin/java", *QUICK, *HEAP, *options, *program])
+
+
+def grafted(cpus: list[int], buffers: str, *options: str, home: str = "/jdk") -> str:
+    agent = "-agentpath:/libmemgraft_hotspot.so=buffers={},numa-eden,summary=$folder"
+    return f"folder=$(mktemp -d) && {java(cpus, agent.format(buffers), *options, home=home)} && cat $folder/*"
+
+
+def places(output: str) -> list[Places]:
+    """By node."""
+    found = re.findall(r"^objects node=(\d+) local=(\d+) remote=(\d+) absent=(\d+)$", output, re.MULTILINE)
+    return [Places(*map(int, counts)) for _, *counts in sorted(found, key=lambda line: int(line[0]))]
+
+
+def summary(output: str) -> dict:
+    return json.loads(output[output.index("{\n") :])["grafts"]["buffers"]
+
+
+def test_objects_lie_on_their_threads_node(guest: Root) -> None:
+    cpus = [0, 1]
+    runs = {
+        "stock": java(cpus, "-XX:+UseParallelGC"),
+        "Parallel": grafted(cpus, "node:1048576", "-XX:+UseParallelGC", *VERIFY_HEAP),
+        "Serial": grafted(cpus, "node:2097152", "-XX:+UseSerialGC", *VERIFY_HEAP),
+        "G1": grafted(cpus, "none", "-XX:+UseG1GC", *VERIFY_HEAP),
+    }
+    done = dict(zip(runs, boot(guest, [Node(1, 768), Node(1, 640)], list(runs.values())), strict=True))
+    for name, command in done.items():
+        assert command.exit_code == 0, f"{name}:\n{command.output}"
+    # So that the rest could fail: the first thread has touched all of eden before the other began.
+    stock = places(done.pop("stock").output)
+    assert len(stock) == len(cpus)
+    assert min(node.local_share for node in stock) < 0.5, stock
+    for name, command in done.items():
+        found = places(command.output)
+        assert len(found) == len(cpus)
+        assert min(node.local_share for node in found) >= ENOUGH, f"{name}: {found}"
+        numa = summary(command.output)["numa"]
+        assert (numa["nodes"], numa["failures"], numa["reason"]) == (2, 0, "")
+        assert numa["fillings"] > 100
+        assert numa["bound_bytes"] > 40 * 2**20, "half of eden, at least"
+        # The second thread's part lay on the first one's node.
+        assert numa["moved_fillings"] > 3
+        assert numa["moved_fillings"] < numa["fillings"] / 2, "what lies right is left alone"
+        assert numa["spares_used"] > 0
+
+
+def test_nodes_of_unequal_size_and_two_levels(guest: Root) -> None:
+    if not (guest.folder / "newest").exists():
+        pytest.skip(f"no Temurin 25 in {CACHE}: setup/jdks could not fetch it")
+    # A CPU of each node; the first has two.
+    cpus = [0, 2, 3]
+    tlabs = ["-XX:TLABSize=16k", "-XX:-ResizeTLAB"]
+    commands = [
+        grafted(cpus, "cpu:131072+node:1048576", "-XX:+UseParallelGC", *tlabs, *VERIFY_HEAP, home="/newest"),
+        # Verification would make G1 call what it does not call by itself.
+        grafted(cpus, "cpu:65536", "-XX:+UseG1GC", *tlabs, home="/newest"),
+    ]
+    for done in boot(guest, [Node(2, 768), Node(1, 320), Node(1, 320)], commands):
+        assert done.exit_code == 0, done.output
+        found = places(done.output)
+        assert len(found) == len(cpus)
+        assert min(node.local_share for node in found) >= ENOUGH, found
+        buffers = summary(done.output)
+        assert [(level["kind"], level["buffers"]) for level in buffers["levels"]] == [("cpu", 4), ("node", 3)]
+        assert buffers["levels"][0]["taken"] > 1000
+        assert (buffers["numa"]["nodes"], buffers["numa"]["failures"]) == (3, 0)
+
+
+Summaries = Callable[[], list[dict]]
+
+
+def on_one_node() -> bool:
+    return Path("/sys/devices/system/node/online").read_text().strip() in ("", "0")
+
+
+@pytest.mark.parametrize("levels", ["none", "node:1048576"])
+def test_one_node_has_nothing_to_bind(levels: str, tmp_path: Path, programs: Path, read_summaries: Summaries) -> None:
+    if not on_one_node():
+        pytest.skip("this machine has several nodes")
+    agent = f"-agentpath:{AGENT}=buffers={levels},numa-eden,summary={tmp_path}"
+    result = run([system_jdk().java, agent, "-cp", programs, "ShowJoints"])
+    assert result.returncode == 0, result.stderr
+    buffers = read_summaries()[0]["grafts"]["buffers"]
+    assert buffers["levels"] == []
+    assert (buffers["numa"]["nodes"], buffers["numa"]["fillings"]) == (1, 0)
+
+
+def test_run_says_that_one_node_has_nothing_to_bind(programs: Path) -> None:
+    if not on_one_node():
+        pytest.skip("this machine has several nodes")
+    told = memgraft("run", "--numa-eden", "--", system_jdk().java, "-cp", programs, "ShowJoints")
+    assert told.returncode == 0, told.stderr
+    assert "memgraft: thread=growing,numa-eden buffers:" in told.stderr
+    assert "memgraft: one NUMA node: nothing to bind" in told.stderr
