@@ -168,7 +168,7 @@ void graft(Agent& agent) {
   if (options.zeroing) {
     install_zeroing(*options.zeroing, stock, the_collector(kZeroingNeeds, stock), patch);
   }
-  if (for_buffers) {
+  if (options.buffers && for_buffers) {
     install_buffers(*options.buffers, stock, the_collector(kBufferNeeds, stock), *for_buffers,
                     options.zeroing.has_value(), refuse_late, patch);
   }

@@ -90,7 +90,7 @@ std::vector<allocation::Level> parse_levels(std::string_view value, std::string_
     const std::string_view part = value.substr(start, value.find('+', start) - start);
     start += part.size() + 1;
     const std::size_t colon = std::min(part.find(':'), part.size());
-    const auto kind = std::ranges::find(allocation::kKindNames, part.substr(0, colon));
+    const auto* const kind = std::ranges::find(allocation::kKindNames, part.substr(0, colon));
     const std::string_view digits = part.substr(std::min(colon + 1, part.size()));
     std::uint64_t bytes = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bytes);
@@ -177,17 +177,55 @@ ZeroingOptions together(const ZeroingWords& words, std::string_view text) {
   return zeroing;
 }
 
-void check_zero_at(const Options& options, std::string_view text) {
-  if (!options.buffers->zero_at_refill) {
-    return;
+// The same of buffers.
+struct BufferWords {
+  std::optional<std::string_view> levels;
+  std::string_view option;  // that named them
+  std::optional<BufferOptions::Take> take;
+  std::optional<bool> zero_at_refill;
+  bool numa_eden = false;
+
+  [[nodiscard]] bool any() const { return levels || take || zero_at_refill || numa_eden; }
+  // False where the key is none of theirs.
+  bool read(std::string_view key, std::string_view value, std::string_view text) {
+    if (key == "buffers") {
+      levels = value;
+      option = text;
+    } else if (key == "take") {
+      take = parse_take(value, text);
+    } else if (key == "zero-at") {
+      zero_at_refill = parse_zero_at(value, text);
+    } else if (text == "numa-eden") {
+      numa_eden = true;
+    } else {
+      return false;
+    }
+    return true;
+  }
+};
+
+BufferOptions together(const BufferWords& words, const std::optional<ZeroingOptions>& zeroing,
+                       std::string_view text) {
+  if (!words.levels) {
+    refuse(text, "buffers=KIND:BYTES together with take, zero-at or numa-eden");
+  }
+  BufferOptions options{.levels = {},
+                        .automatic = *words.levels == "auto",
+                        .zero_at_refill = words.zero_at_refill.value_or(false),
+                        .numa_eden = words.numa_eden,
+                        .take = words.take.value_or(BufferOptions::Take::automatic)};
+  if (!options.automatic) {
+    options.levels = parse_levels(*words.levels, words.option);
   }
   // Windows are zeroed just before they are used; adaptive may decide for them.
-  const bool whole = options.zeroing && !options.zeroing->uses(ZeroingStrategy::windows) &&
-                     !options.zeroing->uses(ZeroingStrategy::adaptive);
-  if (!whole || (options.buffers->levels.empty() && !options.buffers->automatic)) {
+  const bool whole =
+      zeroing && !zeroing->uses(ZeroingStrategy::windows) && !zeroing->uses(ZeroingStrategy::adaptive);
+  const bool some_level = !options.levels.empty() || options.automatic;
+  if (options.zero_at_refill && !(whole && some_level)) {
     refuse(text,
            "zero-at=refill together with buffers of some level and zeroing=bulk, non-temporal or concurrent");
   }
+  return options;
 }
 
 }  // namespace
@@ -195,10 +233,7 @@ void check_zero_at(const Options& options, std::string_view text) {
 Options parse_options(std::string_view text) {
   Options options;
   ZeroingWords words;
-  std::optional<BufferOptions> buffers;
-  std::optional<BufferOptions::Take> take;
-  std::optional<bool> zero_at_refill;
-  bool numa_eden = false;
+  BufferWords buffers;
   for (std::size_t start = 0; start <= text.size();) {
     const std::string_view option = text.substr(start, text.find(',', start) - start);
     start += option.size() + 1;
@@ -213,25 +248,13 @@ Options parse_options(std::string_view text) {
       words.window_bytes = parse_window(value, option);
     } else if (key == "table") {
       words.table = parse_file(value, option);
-    } else if (key == "buffers") {
-      buffers = BufferOptions{};
-      buffers->automatic = value == "auto";
-      if (!buffers->automatic) {
-        buffers->levels = parse_levels(value, option);
-      }
-    } else if (key == "take") {
-      take = parse_take(value, option);
-    } else if (key == "zero-at") {
-      zero_at_refill = parse_zero_at(value, option);
     } else if (key == "summary") {
       options.summary_folder = parse_folder(value, option);
-    } else if (option == "numa-eden") {
-      numa_eden = true;
     } else if (option == "counters") {
       options.counters = true;
     } else if (option == "check") {
       options.check = true;
-    } else {
+    } else if (!buffers.read(key, value, option)) {
       refuse(option,
              "zeroing=STRATEGY, against=STRATEGY, window=BYTES, table=FILE, buffers=KIND:BYTES, take=HOW, "
              "zero-at=WHEN, numa-eden, summary=FOLDER, counters or check");
@@ -240,15 +263,8 @@ Options parse_options(std::string_view text) {
   if (words.any()) {
     options.zeroing = together(words, text);
   }
-  if (!buffers && (take || zero_at_refill || numa_eden)) {
-    refuse(text, "buffers=KIND:BYTES together with take, zero-at or numa-eden");
-  }
-  if (buffers) {
-    buffers->take = take.value_or(BufferOptions::Take::automatic);
-    buffers->zero_at_refill = zero_at_refill.value_or(false);
-    buffers->numa_eden = numa_eden;
-    options.buffers = buffers;
-    check_zero_at(options, text);
+  if (buffers.any()) {
+    options.buffers = together(buffers, options.zeroing, text);
   }
   if (!options.zeroing && !options.buffers && !options.check) {
     refuse(text, "a graft (zeroing=" + strategy_names(true) + "; buffers=KIND:BYTES) or check");
