@@ -11,13 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import CACHE, ROOT, VERIFY_HEAP, Jdk, agent_options, churn, memgraft, run, system_jdk
+from conftest import CACHE, ROOT, VERIFY_HEAP, Jdk, agent_options, churn, fetched_jdk, memgraft, run, system_jdk
 
 COLLECTORS = ["Serial", "Parallel", "G1"]
 SMALL_TLABS = ["-XX:TLABSize=16k", "-XX:MinTLABSize=2k", "-XX:-ResizeTLAB"]
 LEVELS = ["cpu:262144", "cpu:131072+node:524288,take=atomic", "auto"]
 SOAK_SECONDS = float(os.environ.get("MEMGRAFT_SOAK_SECONDS", "120"))
 Summaries = Callable[[], list[dict[str, Any]]]
+
+
+@pytest.fixture(params=["distribution", "21", "25"])
+def jdk(request: pytest.FixtureRequest) -> Jdk:
+    """One JVM of each feature version; the soak takes all that there are."""
+    return system_jdk() if request.param == "distribution" else fetched_jdk(request.param)
 
 
 def joined(folder: Path, options: str) -> list[str]:
