@@ -3,12 +3,14 @@
 import html
 import io
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
 from memgraft import advice
+from memgraft.design import Side
 from memgraft.metrics import MetricName
 from memgraft.outcome import Outcome
 from memgraft.report import facts, page, terminal
@@ -90,6 +92,17 @@ class TestPage:
         _, reader = read(synthetic.outcome())
         assert "8.00 in every launch" in reader.text  # GB/s
         assert "5.0 % in every launch" in reader.text  # direct cost
+
+    def test_only_the_figures_that_are_there_are_explained(self) -> None:
+        outcome = synthetic.outcome()
+        _, reader = read(outcome)
+        assert "Direct cost is" in reader.text
+        assert "A request is foreign" not in reader.text
+        of_buffers = {Side.GRAFTED: [("core=1m: requests", "9,000")], Side.BASELINE: []}
+        _, reader = read(replace(outcome, zeroing=None, baseline_zeroing=None, buffers=of_buffers))
+        assert "9,000" in reader.text
+        assert "A request is foreign" in reader.text
+        assert "Direct cost is" not in reader.text
 
     def test_pictures(self) -> None:
         text, _ = read(synthetic.outcome())
