@@ -20,3 +20,13 @@ memgraft_mistake(allocation rest_is_somebodys "return rest_after(rest, used_word
 memgraft_mistake(allocation published_relaxed "taken_words, std::memory_order_release" "taken_words, std::memory_order_relaxed")
 memgraft_mistake(allocation looked_relaxed "{.seen = state_.load(std::memory_order_acquire)}"
                  "{.seen = state_.load(std::memory_order_relaxed)}")
+
+# The place for a spare, and its mistakes.
+memgraft_models(spare spare_model.cpp memgraft/allocation/spare.h ${include_folder}/memgraft/allocation/spare.h)
+memgraft_model(spare sound ${include_folder} sound -O1)
+memgraft_mistake(spare read_after_given_back "from, kBusy, std" "from, from == kFull ? kEmpty : kBusy, std")
+memgraft_mistake(spare stays_when_taken "fits ? kEmpty : kFull" "kFull")
+memgraft_mistake(spare of_any_size "words_.load(std::memory_order_relaxed) == words" "words != 0")
+# What it is, or what is in it, is not seen by who takes it.
+memgraft_mistake(spare put_relaxed "kFull, std::memory_order_release);  // what" "kFull, std::memory_order_relaxed);  // what")
+memgraft_mistake(spare taken_relaxed "kBusy, std::memory_order_acquire" "kBusy, std::memory_order_relaxed")

@@ -140,15 +140,9 @@ bool NumaEden::put_aside(std::byte* start, std::uint64_t words, std::size_t node
   if ((value(spare_words_) + words) * kSparesPart > value(words_before_)) {
     return false;
   }
-  for (Spare& spare : spares_.at(node)) {
-    State state = State::empty;
-    // Acquire: not before whoever emptied it has read it.
-    if (spare.state.compare_exchange_strong(state, State::busy, std::memory_order_acquire,
-                                            std::memory_order_relaxed)) {
-      spare.start.store(start, std::memory_order_relaxed);
-      spare.words.store(words, std::memory_order_relaxed);
+  for (OwnLine& line : spares_.at(node)) {
+    if (line.spare.put({.start = start, .words = words})) {
       add(spare_words_, words);
-      spare.state.store(State::full, std::memory_order_release);  // what it is, to whoever takes it
       return true;
     }
   }
@@ -156,18 +150,8 @@ bool NumaEden::put_aside(std::byte* start, std::uint64_t words, std::size_t node
 }
 
 std::byte* NumaEden::take_spare(std::uint64_t words, std::size_t node) {
-  for (Spare& spare : spares_.at(node)) {
-    State state = State::full;
-    // Acquire: what it is.
-    if (!spare.state.compare_exchange_strong(state, State::busy, std::memory_order_acquire,
-                                             std::memory_order_relaxed)) {
-      continue;
-    }
-    std::byte* const start = spare.start.load(std::memory_order_relaxed);
-    const bool fits = spare.words.load(std::memory_order_relaxed) == words;
-    // Release: it has been read.
-    spare.state.store(fits ? State::empty : State::full, std::memory_order_release);
-    if (fits) {
+  for (OwnLine& line : spares_.at(node)) {
+    if (std::byte* const start = line.spare.take(words); start != nullptr) {
       spare_words_.fetch_sub(words, std::memory_order_relaxed);
       return start;
     }
@@ -177,12 +161,9 @@ std::byte* NumaEden::take_spare(std::uint64_t words, std::size_t node) {
 
 void NumaEden::close() {
   for (Spares& of_node : spares_) {
-    for (Spare& spare : of_node) {
+    for (OwnLine& line : of_node) {
       // Nobody is in the midst of changing one: see above.
-      if (spare.state.load(std::memory_order_acquire) == State::full) {
-        const allocation::Rest rest{.start = spare.start.load(std::memory_order_relaxed),
-                                    .words = spare.words.load(std::memory_order_relaxed)};
-        spare.state.store(State::empty, std::memory_order_release);
+      if (const allocation::Rest rest = line.spare.close(); rest.words > 0) {
         add(words_lost_, rest.words);
         discard_(rest);
       }

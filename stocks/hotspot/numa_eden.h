@@ -5,7 +5,7 @@
 //
 // Eden is used again after each collection, in another order: a filling may lie on another node from the time
 // before, and moving its pages is dear. Then it is put aside as a spare of that node, and the heap is asked
-// for another one. No lock: a thread that finds a spare's slot in use goes on as if it was not there.
+// for another one (allocation/spare.h: no lock).
 //
 // The heap must be walkable at any safepoint. None comes while a thread is in the VM, as it is here, but
 // within the heap's own allocation (stocks/hotspot/graft_buffers.cpp): so nothing is held while the heap is
@@ -20,6 +20,7 @@
 
 #include "memgraft/allocation/buffer.h"
 #include "memgraft/allocation/hierarchy.h"
+#include "memgraft/allocation/spare.h"
 #include "memgraft/linux/numa_memory.h"
 
 namespace memgraft::hotspot {
@@ -58,16 +59,17 @@ class NumaEden {
   [[nodiscard]] NumaCounts counts() const;
 
  private:
-  // A moment's state: `busy` is who changes it.
-  enum class State : std::uint8_t { empty, busy, full };
-  struct alignas(64) Spare {
-    std::atomic<State> state{State::empty};
-    std::atomic<std::byte*> start{nullptr};
-    std::atomic<std::uint64_t> words{0};
+  struct Atomics {
+    using Word = std::atomic<allocation::State>;
+    using Pointer = std::atomic<std::byte*>;
+    using Size = std::atomic<std::uint64_t>;
+  };
+  struct alignas(64) OwnLine {
+    allocation::Spare<Atomics> spare;
   };
   // Simulated, with two nodes asking in random order for an eden of 64 fillings: with one spare for each a
   // quarter of the fillings is moved, with four a twelfth.
-  using Spares = std::array<Spare, 4>;
+  using Spares = std::array<OwnLine, 4>;
 
   // Where a filling lies.
   struct Seen {
