@@ -229,6 +229,8 @@ def soaked(draw: random.Random) -> tuple[Jdk, list[str], str, int]:
     options = [f"-XX:+Use{collector}GC", f"-Xmx{draw.choice([32, 64, 128])}m", f"-XX:TLABSize={tlab}k"]
     options += ["-XX:-ResizeTLAB", *VERIFY_HEAP]
     lowest = tlab * 1024 * draw.choice([1, 4, 16])
+    if collector == "G1":
+        lowest = min(lowest, 128 * 1024)  # four times as much is half of the smallest region
     levels = draw.choice(["auto", f"cpu:{lowest}", f"cpu:{lowest}+node:{lowest * 4}", f"node:{lowest}"])
     agent = f"buffers={levels}" + draw.choice(["", ",take=atomic"])
     if draw.random() < 0.5:
