@@ -54,7 +54,7 @@ class Finder {
       }
       if (*value != flag.value) {
         refuse(std::string(flag.option), std::string("-XX:") + (*value ? "+" : "-") + std::string(flag.name),
-               "remove that option from the command; `memgraft run` adds the right one itself");
+               "remove that option from the command; `memgraft run` sets what HotSpot does not by default");
       }
     }
   }
