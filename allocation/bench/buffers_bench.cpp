@@ -27,6 +27,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -195,8 +196,10 @@ void take(benchmark::State& state, Hierarchy& buffers, const std::vector<unsigne
 
 // Never destroyed: benchmarks run after their registration, and threads count in them until they end.
 Hierarchy& buffers_of(const Topology& topology, std::uint64_t words, bool restartable) {
-  return *new Hierarchy({{.kind = Kind::cpu, .words = words}}, topology,
-                        {.allocate = endless, .discard = forget}, restartable);
+  static auto& all = *new std::vector<std::unique_ptr<Hierarchy>>;
+  all.push_back(std::make_unique<Hierarchy>(std::vector<Level>{{.kind = Kind::cpu, .words = words}}, topology,
+                                            Heap{.allocate = endless, .discard = forget}, restartable));
+  return *all.back();
 }
 
 // A system that tells nothing is taken for one CPU: all threads share its buffer.
