@@ -1,6 +1,6 @@
 """`--buffers thread=64k,core=1m,processor=16m`: the text, read; what HotSpot and the agent are told.
 
-Kirsch, Payer, Röck, "Hierarchical PLABs, CLABs, TLABs in Hotspot", University of Salzburg, about 2012, for three levels.
+Kirsch, Payer, Röck, "Hierarchical PLABs, CLABs, TLABs in Hotspot", University of Salzburg, about 2012: three levels.
 """
 
 import re
