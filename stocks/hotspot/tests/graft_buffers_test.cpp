@@ -134,6 +134,9 @@ TEST_P(BuffersGraft, CanAlwaysBeWalked) {
     EXPECT_GT(counts.sizes.front().changes + counts.sizes.back().changes, 0U);
     EXPECT_LE(4 * counts.sizes.front().words, counts.sizes.back().words);
     EXPECT_EQ(counts.levels.front().level.words, counts.sizes.back().words);
+    // Of the sizes decided, not of those that were asked for.
+    const allocation::LevelCounts& lowest = counts.levels.front().counts;
+    EXPECT_GE(lowest.words, lowest.taken * 2 * kTlabWords);
   }
   if (GetParam().zero_at_refill && !GetParam().follow_collections()) {
     // Each filling, and what came past the buffers; nothing twice.
