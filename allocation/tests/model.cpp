@@ -8,14 +8,11 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
-#include <iostream>
 #include <optional>
-#include <string>
-#include <string_view>
 
 // After all of the standard library: see there.
 #include "memgraft/allocation/buffer.h"
-#include "memgraft/relacy_atomic.h"
+#include "memgraft/relacy_run.h"
 
 namespace memgraft::allocation {
 namespace {
@@ -168,33 +165,6 @@ struct LooksTheSame : Heap<LooksTheSame, 2> {
   }
 };
 
-template <class Scenario, class Scheduler>
-bool sound(const std::string& name, unsigned preemptions) {
-  // Not into a string: Relacy replaces the allocator of the whole program while it runs.
-  std::ostream nowhere(nullptr);
-  rl::ostringstream state;
-  rl::test_params parameters;
-  parameters.context_bound = preemptions;
-  parameters.progress_stream = &nowhere;
-  const bool found_none =
-      rl::run_test<Scenario, Scheduler>(parameters, state, false) == rl::test_result_success;
-  std::cout << name << ": " << parameters.stop_iteration << " executions, "
-            << (found_none ? "no fault" : rl::test_result_str(parameters.test_result)) << std::endl;
-  return found_none;
-}
-
-template <class Scenario>
-bool sound_in_every_schedule(const std::string& name) {
-  return sound<Scenario, rl::full_search_scheduler<Scenario::params::thread_count>>(name + ", every schedule",
-                                                                                    0);
-}
-
-template <class Scenario>
-bool sound_with(unsigned preemptions, const std::string& name) {
-  return sound<Scenario, rl::context_bound_scheduler<Scenario::params::thread_count>>(
-      name + ", up to " + std::to_string(preemptions) + " preemptions", preemptions);
-}
-
 bool all_sound() {
   constexpr unsigned kPreemptions = 2;
   return sound_in_every_schedule<Rests>("rests") &&
@@ -207,10 +177,5 @@ bool all_sound() {
 }  // namespace memgraft::allocation
 
 int main(int count, char** arguments) {
-  const std::string_view expected = count > 1 ? arguments[1] : "";
-  if (expected != "sound" && expected != "mistaken") {
-    std::cerr << "usage: model sound | model mistaken\n";
-    return 2;
-  }
-  return memgraft::allocation::all_sound() == (expected == "sound") ? 0 : 1;
+  return memgraft::expected_outcome(count, arguments, memgraft::allocation::all_sound);
 }

@@ -4,14 +4,10 @@
 // Usage: model sound | model mistaken, as model.cpp.
 #include <array>
 #include <atomic>
-#include <cstdlib>
-#include <iostream>
-#include <string>
-#include <string_view>
 
 // After all of the standard library: see there.
 #include "memgraft/allocation/spare.h"
-#include "memgraft/relacy_atomic.h"
+#include "memgraft/relacy_run.h"
 
 namespace memgraft::allocation {
 namespace {
@@ -99,30 +95,14 @@ struct TwoAsk : Pieces<TwoAsk, 2> {
   void thread(unsigned index) { ask(index, 1); }
 };
 
-template <class Scenario>
-bool sound(const std::string& name) {
-  // Not into a string: Relacy replaces the allocator of the whole program while it runs.
-  std::ostream nowhere(nullptr);
-  rl::ostringstream state;
-  rl::test_params parameters;
-  parameters.progress_stream = &nowhere;
-  const bool found_none = rl::run_test<Scenario, rl::full_search_scheduler<Scenario::params::thread_count>>(
-                              parameters, state, false) == rl::test_result_success;
-  std::cout << name << ", every schedule: " << parameters.stop_iteration << " executions, "
-            << (found_none ? "no fault" : rl::test_result_str(parameters.test_result)) << std::endl;
-  return found_none;
+bool all_sound() {
+  return sound_in_every_schedule<TwoAsk>("two ask") && sound_in_every_schedule<Both>("both") &&
+         sound_in_every_schedule<OneOffers>("one offers");
 }
 
 }  // namespace
 }  // namespace memgraft::allocation
 
 int main(int count, char** arguments) {
-  using namespace memgraft::allocation;
-  const std::string_view expected = count > 1 ? arguments[1] : "";
-  if (expected != "sound" && expected != "mistaken") {
-    std::cerr << "usage: model sound | model mistaken\n";
-    return 2;
-  }
-  const bool all_sound = sound<TwoAsk>("two ask") && sound<Both>("both") && sound<OneOffers>("one offers");
-  return all_sound == (expected == "sound") ? 0 : 1;
+  return memgraft::expected_outcome(count, arguments, memgraft::allocation::all_sound);
 }

@@ -12,10 +12,9 @@
 #include <iostream>
 #include <span>
 #include <string>
-#include <string_view>
 
 // After all of the standard library: see there.
-#include "memgraft/relacy_atomic.h"
+#include "memgraft/relacy_run.h"
 #include "protocol.h"
 
 namespace memgraft::zeroing::ahead {
@@ -254,40 +253,6 @@ struct Collections : Nursery<Collections<stealing>, stealing, 3> {
   }
 };
 
-/// Whether the checker finds no fault; prints the execution that has one.
-template <class Scenario, class Scheduler>
-bool sound(const std::string& name, unsigned preemptions) {
-  // Not into a string: Relacy replaces the allocator of the whole program while it runs.
-  std::ostream nowhere(nullptr);
-  rl::ostringstream state;
-  rl::test_params parameters;
-  parameters.context_bound = preemptions;
-  parameters.progress_stream = &nowhere;
-  const bool found_none =
-      rl::run_test<Scenario, Scheduler>(parameters, state, false) == rl::test_result_success;
-  std::cout << name << ": " << parameters.stop_iteration << " executions, "
-            << (found_none ? "no fault" : rl::test_result_str(parameters.test_result)) << std::endl;
-  if (!found_none) {
-    parameters.initial_state = state.str();
-    parameters.final_state = state.str();
-    parameters.collect_history = true;
-    rl::run_test<Scenario, Scheduler>(parameters, state, true);
-  }
-  return found_none;
-}
-
-template <class Scenario>
-bool sound_in_every_schedule(const std::string& name) {
-  return sound<Scenario, rl::full_search_scheduler<Scenario::params::thread_count>>(name + ", every schedule",
-                                                                                    0);
-}
-
-template <class Scenario>
-bool sound_with(unsigned preemptions, const std::string& name) {
-  return sound<Scenario, rl::context_bound_scheduler<Scenario::params::thread_count>>(
-      name + ", up to " + std::to_string(preemptions) + " preemptions", preemptions);
-}
-
 bool all_sound(unsigned preemptions) {
   return sound_in_every_schedule<Stopping<true>>("stopping, stealing") &&
          sound_in_every_schedule<Stopping<false>>("stopping, waiting") &&
@@ -303,12 +268,7 @@ bool all_sound(unsigned preemptions) {
 }  // namespace memgraft::zeroing::ahead
 
 int main(int argc, char** argv) {
-  const std::string_view expected = argc > 1 ? argv[1] : "";
   const unsigned preemptions = argc > 2 ? static_cast<unsigned>(std::stoul(argv[2])) : 2;
-  if (expected != "sound" && expected != "mistaken") {
-    std::cerr << "model: '" << expected << "': expected sound or mistaken\n";
-    return 2;
-  }
-  const bool sound = memgraft::zeroing::ahead::all_sound(preemptions);
-  return sound == (expected == "sound") ? 0 : 1;
+  return memgraft::expected_outcome(argc, argv,
+                                    [&] { return memgraft::zeroing::ahead::all_sound(preemptions); });
 }
