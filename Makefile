@@ -6,23 +6,31 @@ JOBS ?= $(shell nproc)
 # Neither Maven nor the tests' own JVMs are what the user's JVM options are meant for.
 unexport JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS
 
+# Where ccache is, every build asks it first; also for what another clone of this repository has compiled.
+export CMAKE_C_COMPILER_LAUNCHER = $(shell command -v ccache)
+export CMAKE_CXX_COMPILER_LAUNCHER = $(shell command -v ccache)
+export CCACHE_BASEDIR = $(CURDIR)
+export CCACHE_NOHASHDIR = 1
+
 # A new folder each time: a comparison never mixes its launches with another's.
 DEMO_OUTPUT ?= memgraft-out/demo-$(shell date +%Y%m%d-%H%M%S)
 DEMO_LAUNCHES ?= 8
 # Eight iterations instead of its fifteen: half of the time, and still four steady ones.
 DEMO_WORKLOAD ?= lusearch --iterations 8
-FUZZ_SECONDS ?= 15
 VENV := .venv/bin
 MAVEN := mvn --batch-mode --no-transfer-progress -f workloads/jvm/pom.xml
 CXX_SOURCES = $(shell git ls-files '*.cpp' '*.h' '*.c')
 
 .PHONY: help build demo test bench lint format clean
 .PHONY: packages test-packages native python development workloads jdks guest-kernel
-.PHONY: test-native test-sanitizers test-cross test-fuzz test-python test-java test-end-to-end soak
+.PHONY: test-native test-sanitizers test-cross test-fuzz test-python test-java test-end-to-end test-deep test-repeat soak
+.PHONY: lint-python lint-cpp lint-java
 
 help:
 	@echo "make demo    what another zeroing does to Lucene on this machine's JVM (under 15 minutes)"
-	@echo "make test    every test; what is missing for some is installed (as root) or named"
+	@echo "make test    the gate: every test whose outcome is the code's alone; installs (as root) or names what is missing"
+	@echo "make test-deep [AREA=...]   what measures this machine, runs for long or multiplies combinations"
+	@echo "make test-repeat [TIMES=6]  the gate again and again, quiet and busy by turns: what differs?"
 	@echo "make build   memgraft, for bin/memgraft"
 	@echo "make soak    half an hour of random allocation buffers under heap verification"
 	@echo "make bench   the zeroing kernels on this machine"
@@ -77,8 +85,11 @@ bench: build
 
 test: test-native test-sanitizers test-cross test-fuzz test-java test-python test-end-to-end
 
-test-native: native
-	ctest --test-dir build/native --output-on-failure -j $(JOBS)
+# ctest and pytest end what hangs.
+CTEST = ctest --output-on-failure --timeout 600 -j $(JOBS)
+
+test-native: test-packages native
+	$(CTEST) --test-dir build/native
 
 # Without address randomisation where that may be asked for: sanitizers of GCC 12 and Clang 14 cannot place their
 # shadow memory under the 32 bits of it that some kernels use.
@@ -89,7 +100,7 @@ test-sanitizers: packages
 	  folder=build/$$(echo "$$sanitizers" | tr ';' '-'); \
 	  cmake -S . -B $$folder -G Ninja -Wno-dev --log-level=WARNING -DMEMGRAFT_SANITIZE="$$sanitizers" >/dev/null && \
 	  $(FIXED_ADDRESSES) cmake --build $$folder -j $(JOBS) -- --quiet && \
-	  $(FIXED_ADDRESSES) ctest --test-dir $$folder --output-on-failure -j $(JOBS) || exit 1; \
+	  $(FIXED_ADDRESSES) $(CTEST) --test-dir $$folder || exit 1; \
 	done
 
 # The kernels of the other instruction sets, under QEMU's user mode.
@@ -107,18 +118,22 @@ test-cross: test-packages
 	  cmake -S . -B $$folder -G Ninja -Wno-dev --log-level=WARNING -DMEMGRAFT_HOTSPOT=OFF \
 	    -DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/cmake/toolchains/$$isa.cmake >/dev/null && \
 	  cmake --build $$folder -j $(JOBS) -- --quiet && \
-	  ctest --test-dir $$folder --output-on-failure -j $(JOBS) || exit 1; \
+	  $(CTEST) --test-dir $$folder || exit 1; \
 	done
+
+# In the gate every fuzzer has the same inputs every time; FUZZ=-max_total_time=600 looks for new ones.
+FUZZ ?= -seed=1 -runs=20000
+FUZZERS = zeroing/fuzz/zero_fuzzer zeroing/fuzz/table_fuzzer stocks/hotspot/fuzz/options_fuzzer
 
 test-fuzz: test-packages
 	@if ! setup/has-libfuzzer; then echo "SKIPPED: the fuzzers need clang with libFuzzer (setup/packages test)"; exit 0; fi; \
 	cmake -S . -B build/fuzz -G Ninja -Wno-dev --log-level=WARNING -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
 	  -DMEMGRAFT_TESTS=OFF -DMEMGRAFT_FUZZ=ON >/dev/null && \
-	cmake --build build/fuzz -j $(JOBS) -- --quiet zero_fuzzer table_fuzzer options_fuzzer && \
-	for fuzzer in zeroing/fuzz/zero_fuzzer zeroing/fuzz/table_fuzzer stocks/hotspot/fuzz/options_fuzzer; do \
+	cmake --build build/fuzz -j $(JOBS) -- --quiet $(notdir $(FUZZERS)) && \
+	for fuzzer in $(FUZZERS); do \
 	  log=build/fuzz/$$(basename $$fuzzer).log; \
-	  echo "fuzzing $$fuzzer for $(FUZZ_SECONDS) s"; \
-	  $(FIXED_ADDRESSES) build/fuzz/$$fuzzer -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 \
+	  echo "fuzzing $$fuzzer $(FUZZ)"; \
+	  $(FIXED_ADDRESSES) build/fuzz/$$fuzzer $(FUZZ) -timeout=600 -print_final_stats=1 \
 	    -artifact_prefix=build/fuzz/ >$$log 2>&1; code=$$?; \
 	  grep -E "number_of_executed_units|ERROR|Test unit" $$log; [ $$code -eq 0 ] || exit $$code; \
 	done
@@ -127,25 +142,47 @@ test-java: packages
 	$(MAVEN) test | grep -E "Tests run:|ERROR|BUILD"
 
 test-python: development
-	$(VENV)/python -m pytest -q -n $(JOBS) memgraft/tests
+	$(VENV)/python -m pytest -q -n $(JOBS) -m "not deep" memgraft/tests
 
-test-end-to-end: build development workloads test-packages jdks guest-kernel
-	$(VENV)/python -m pytest -q tests
+# Two workers even on one CPU: a test waits a good part of its time.
+TEST_JOBS ?= $(shell echo $$(($(JOBS) > 2 ? $(JOBS) : 2)))
+END_TO_END = build development workloads test-packages jdks guest-kernel
 
-# Half an hour of buffers of all kinds in all JVMs under heap verification; two minutes of it are among the tests.
+test-end-to-end: $(END_TO_END)
+	$(VENV)/python -m pytest -q -n $(TEST_JOBS) -m "not deep" --durations=15 tests
+
+AREA ?= all
+test-deep: test-native $(END_TO_END)
+	$(VENV)/python tests/deep.py $(AREA)
+
+TIMES ?= 6
+test-repeat: test-native $(END_TO_END)
+	$(VENV)/python tests/repeat.py $(TIMES)
+
+# Half an hour of buffers of all kinds in all JVMs under heap verification; two minutes of it are among the deep tests.
 SOAK_SECONDS ?= 1800
 soak: build development workloads test-packages jdks
 	MEMGRAFT_SOAK_SECONDS=$(SOAK_SECONDS) $(VENV)/python -m pytest -q -s tests/test_buffers.py -k soak
 
 # --- keeping tidy ---------------------------------------------------------------------------------------------------
 
+# BASE=COMMIT: clang-tidy only over what has changed since.
+BASE ?=
+
 lint: native development
+	@$(MAKE) -j $(JOBS) --output-sync=target --keep-going lint-python lint-cpp lint-java
+
+lint-python:
 	$(VENV)/ruff check .
 	$(VENV)/ruff format --check .
 	$(VENV)/mypy
+
+lint-cpp:
 	$(VENV)/clang-format --dry-run --Werror $(CXX_SOURCES)
-	$(VENV)/python checks/tidy.py build/native
 	$(VENV)/python checks/dependencies.py
+	$(VENV)/python checks/tidy.py build/native $(BASE)
+
+lint-java:
 	$(MAVEN) -q com.spotify.fmt:fmt-maven-plugin:check -DadditionalSourceDirectories=$(CURDIR)/tests/programs
 
 format: development

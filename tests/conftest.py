@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from processes import adopt_orphans, nothing_left_behind, run
 
 ROOT = Path(__file__).resolve().parent.parent
 AGENT = ROOT / "memgraft/native/libmemgraft_hotspot.so"
@@ -54,10 +55,30 @@ def fetched_jdk(version: str) -> Jdk:
     return Jdk(homes[-1])
 
 
-@pytest.fixture(params=["distribution", "17", "21", "25"])
+JDKS = ["distribution", "17", "21", "25"]
+EACH_VERSION = ["distribution", "21", "25"]
+"""One JVM of each feature version: the distribution's is a 17."""
+COLLECTORS = ["Serial", "Parallel", "G1"]
+
+
+def pytest_configure() -> None:
+    adopt_orphans()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left_behind() -> Iterator[None]:
+    with nothing_left_behind():
+        yield
+
+
+def jdk_called(name: str) -> Jdk:
+    return system_jdk() if name == "distribution" else fetched_jdk(name)
+
+
+@pytest.fixture(params=JDKS)
 def jdk(request: pytest.FixtureRequest) -> Jdk:
     """Each JVM that the grafts must join."""
-    return system_jdk() if request.param == "distribution" else fetched_jdk(request.param)
+    return jdk_called(request.param)
 
 
 @pytest.fixture(scope="session")
@@ -72,23 +93,6 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     sources = sorted((ROOT / "tests/programs").glob("*.java"))
     subprocess.run(["javac", "--release", "17", "-Xlint:all", "-Werror", "-d", classes, *sources], check=True)
     return classes
-
-
-def clean_environment(**changes: str) -> dict[str, str]:
-    """This process's environment without any JVM options of the person who runs the tests."""
-    environment = {k: v for k, v in os.environ.items() if k not in {"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"}}
-    return environment | changes
-
-
-def run(command: list[str | Path], **changes: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [str(word) for word in command],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-        env=clean_environment(**changes),
-    )
 
 
 def memgraft(*arguments: str | Path, **changes: str) -> subprocess.CompletedProcess[str]:

@@ -8,15 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import AGENT, FORGETFUL_AGENT, VERIFY_HEAP, Jdk, agent_options, churn, clean_environment, fetched_jdk, run
+from conftest import AGENT, COLLECTORS, FORGETFUL_AGENT, JDKS, VERIFY_HEAP, Jdk, agent_options, churn, fetched_jdk
+from processes import clean_environment, run
+from tiers import combinations
 
-COLLECTORS = ["Serial", "Parallel", "G1"]
 STRATEGIES = ["bulk", "non-temporal"]
 Summaries = Callable[[], list[dict]]
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("collector", COLLECTORS)
+@combinations(jdk=JDKS, collector=COLLECTORS, strategy=STRATEGIES)
 def test_heap_is_right_under_verification(
     jdk: Jdk, collector: str, strategy: str, tmp_path: Path, read_summaries: Summaries
 ) -> None:
@@ -57,7 +57,7 @@ def test_churn_notices_a_graft_that_zeroes_nothing(distribution_jdk: Jdk, tmp_pa
     assert "zero" in result.stderr or "fatal error" in result.stdout + result.stderr
 
 
-@pytest.mark.parametrize("collector", COLLECTORS)
+@combinations(jdk=JDKS, collector=COLLECTORS, strength=1)
 def test_histogram_and_heap_dump_in_mid_run(
     jdk: Jdk, collector: str, tmp_path: Path, read_summaries: Summaries, programs: Path
 ) -> None:
@@ -79,7 +79,7 @@ def test_histogram_and_heap_dump_in_mid_run(
         dumped = run([jmap, f"-dump:live,format=b,file={dump}", str(process.pid)])
         assert dumped.returncode == 0, dumped.stderr
         assert dump.read_bytes()[:12] == b"JAVA PROFILE"
-        output, _ = process.communicate("stop\n", timeout=120)
+        output, _ = process.communicate("stop\n")
     finally:
         process.kill()
     assert process.returncode == 0
@@ -109,9 +109,9 @@ def refused(jdk: Jdk, options: list[str], programs: Path) -> str:
     return lines[0]
 
 
-@pytest.mark.parametrize(("flag", "name"), [("UseZGC", "Z"), ("UseShenandoahGC", "Shenandoah")])
-def test_other_collectors_are_refused(jdk: Jdk, flag: str, name: str, programs: Path) -> None:
-    line = refused(jdk, [f"-XX:+{flag}"], programs)
+@combinations(jdk=JDKS, name=["Z", "Shenandoah"], strength=1)
+def test_other_collectors_are_refused(jdk: Jdk, name: str, programs: Path) -> None:
+    line = refused(jdk, [f"-XX:+Use{name}GC"], programs)
     assert f"found the {name} collector" in line
     assert "Serial, Parallel or G1" in line
 
@@ -228,7 +228,7 @@ def test_a_summary_that_cannot_be_written_does_not_hurt_the_program(
     assert process.stdout
     assert process.stdout.readline() == "allocating\n"
     shutil.rmtree(folder)
-    output, errors = process.communicate("stop\n", timeout=120)
+    output, errors = process.communicate("stop\n")
     assert process.returncode == 0
     assert output == "every node intact\n"
     assert errors.startswith("memgraft: cannot write the summary")

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Jdk, clean_environment, fetched_jdk, memgraft, run
+from conftest import ROOT, Jdk, fetched_jdk, memgraft
+from processes import clean_environment, run
+from tiers import deep
 
 WORKLOADS = ["lusearch", "luindex", "h2", "xalan", "jython", "javac", "churn"]
 
@@ -97,7 +99,7 @@ def test_run_grafts_and_summarises(strategy: str, programs: Path) -> None:
 def test_run_leaves_input_and_output_to_the_program(programs: Path) -> None:
     command = [ROOT / "bin/memgraft", "run", "--zeroing", "bulk", "--", *java_program(programs, "AllocateUntilTold")]
     result = subprocess.run(
-        command, input="stop\n", capture_output=True, text=True, check=False, env=clean_environment(), timeout=120
+        command, input="stop\n", capture_output=True, text=True, check=False, env=clean_environment()
     )
     assert result.returncode == 0, result.stderr
     assert result.stdout == "allocating\nevery node intact\n"
@@ -219,6 +221,7 @@ def test_compare_of_the_stock_with_itself_loads_no_agent(programs: Path, tmp_pat
     assert "bytes" not in report["graft"]["zeroing"]
 
 
+@deep
 def test_compare_of_a_workload_has_all_that_a_reader_needs(tmp_path: Path) -> None:
     command = [ROOT / "bin/workload", "lusearch", "--size", "small", "--iterations", "3"]
     report = compare(tmp_path / "out", "--zeroing", "non-temporal", "--launches", "6", "--", *command)

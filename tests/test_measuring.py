@@ -5,7 +5,9 @@ import os
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, SLOWED_AGENT, memgraft, memgraft_with, run
+from conftest import ROOT, SLOWED_AGENT, memgraft, memgraft_with
+from processes import run
+from tiers import deep
 
 SLACK = 0.01
 """What the truth may lie outside an interval by: it does so once in twenty times, but hardly by much."""
@@ -46,6 +48,7 @@ EFFECT = 1.03
 TWO_CPUS = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="--pairing concurrent needs two CPUs")
 
 
+@deep
 class TestPlanted:
     """3 % of the threads' CPU time, burnt by an agent made for that."""
 
@@ -85,6 +88,7 @@ class TestPlanted:
             assert report["verdict"] == "slower"
 
 
+@deep
 def test_the_bound(programs: Path, tmp_path: Path) -> None:
     result = memgraft(
         *["zero", "bound", "--json", "--launches", "6", "--output", tmp_path / "out"],
@@ -147,6 +151,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@deep
 @pytest.mark.parametrize("name", [*FROM_LAUNCHES, *FROM_KERNELS])
 def test_paper_at_small_size(name: str, measured: Path, tmp_path: Path) -> None:
     result = memgraft("paper", name, "--from", measured, "--output", tmp_path / "out", "--json")
@@ -179,6 +184,7 @@ def buffered(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 # Figure 3 would take launches with growing TLABs too.
+@deep
 @pytest.mark.parametrize("name", [name for name in FROM_BUFFERS if name != "buffers-figure-3"])
 def test_buffers_paper_at_small_size(name: str, buffered: Path, tmp_path: Path) -> None:
     result = memgraft("paper", name, "--from", buffered, "--output", tmp_path / "out", "--json")
@@ -204,6 +210,7 @@ def test_many_threads_have_work() -> None:
     assert 2.5 < three / one < 3.5
 
 
+@deep
 def test_costs_of_this_machine_are_measured_and_modelled(tmp_path: Path) -> None:
     words = ["--quick", "--tlabs", "8k", "--levels", "none", "--levels", "core=1m"]
     result = memgraft("buffers", "scale", *words, "--json", "--plots", tmp_path / "page.html")

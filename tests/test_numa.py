@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from conftest import AGENT, CACHE, ROOT, VERIFY_HEAP, clean_environment, memgraft, run, system_jdk
+from conftest import AGENT, CACHE, ROOT, VERIFY_HEAP, memgraft, system_jdk
 from guest.machine import Node, Root, boot
+from processes import clean_environment, run
+from tiers import deep
 
 # Eden is 72 MiB. Pages that a collector gave back would be placed anew.
 HEAP = ["-Xms160m", "-Xmx160m", "-Xmn96m", "-XX:-UseAdaptiveSizePolicy"]
@@ -108,6 +110,7 @@ def test_objects_lie_on_their_threads_node(guest: Root) -> None:
         assert numa["spares_used"] > 0
 
 
+@deep
 def test_nodes_of_unequal_size_and_two_levels(guest: Root) -> None:
     if not (guest.folder / "newest").exists():
         pytest.skip(f"no Temurin 25 in {CACHE}: setup/jdks could not fetch it")

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Jdk, clean_environment, run
+from conftest import ROOT, Jdk
+from processes import clean_environment, run
 
 THREAD_OWNERS = ROOT / "build/native/stocks/hotspot/tests/thread_owners"
 # The threads that run Java code of the program's; all others that a JVM lists are its own.
@@ -47,7 +48,7 @@ def threads_of(jdk: Jdk, options: list[str], programs: Path, jcmd: Path | None =
                 if found := DUMPED.match(line):
                     dumped[int(found["tid"], 0)] = found["name"]
             kernel = kernel_names(process.pid)
-            process.communicate("stop\n", timeout=120)
+            process.communicate("stop\n")
         finally:
             process.kill()
         assert process.returncode == 0

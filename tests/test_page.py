@@ -50,7 +50,8 @@ def browser() -> Iterator[webdriver.Chrome]:
 @pytest.fixture(scope="module")
 def comparison(tmp_path_factory: pytest.TempPathFactory) -> dict:
     """A comparison whose effect is known: 25 % slower."""
-    from conftest import ROOT, run
+    from conftest import ROOT
+    from processes import run
 
     folder = tmp_path_factory.mktemp("page")
     run(["javac", "-d", folder / "classes", ROOT / "tests/programs/SetIterations.java"])
@@ -74,7 +75,7 @@ def test_page_says_and_draws_what_was_found(browser: webdriver.Chrome, compariso
     assert "<script>document.title='obeyed'</script>" in text
     assert browser.title != "obeyed"
     # Bokeh draws into SVG elements inside shadow roots, once the page is there.
-    WebDriverWait(browser, 30).until(lambda driver: len(driver.execute_script(PICTURES)) >= 3)
+    WebDriverWait(browser, 300).until(lambda driver: len(driver.execute_script(PICTURES)) >= 3)
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     assert [entry for entry in browser.get_log("browser") if entry["level"] == SEVERE] == []
 
@@ -93,7 +94,7 @@ def test_calibration_page_draws_every_picture(browser: webdriver.Chrome, calibra
     browser.set_window_size(width, 1600)
     browser.get(calibration.as_uri())
     several = len(os.sched_getaffinity(0)) > 1  # without several CPUs there is no scaling to draw
-    WebDriverWait(browser, 30).until(lambda driver: len(driver.execute_script(PICTURES)) == 3 + several)
+    WebDriverWait(browser, 300).until(lambda driver: len(driver.execute_script(PICTURES)) == 3 + several)
     for picture_width, picture_height in browser.execute_script(PICTURES):
         assert picture_width > 0.7 * width
         assert picture_height > 300

@@ -9,23 +9,21 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from conftest import VERIFY_HEAP, Frozen, Jdk, agent_options, churn, clean_environment, control_group, run
+from conftest import COLLECTORS, JDKS, VERIFY_HEAP, Frozen, Jdk, agent_options, churn, control_group
+from processes import clean_environment, run
+from tiers import combinations, deep
 
 STRATEGIES = ["windows", "concurrent", "pause", "adaptive", "windows,against=non-temporal", "concurrent,against=bulk"]
-COLLECTORS = ["Serial", "Parallel", "G1"]
 NEEDS_A_NURSERY = ("concurrent", "pause")
 HELPER = "memgraft-zero"
 Summaries = Callable[[], list[dict]]
 
 
-def joins(strategy: str, collector: str) -> bool:
+def joins(_: str, collector: str, strategy: str) -> bool:
     return collector != "G1" or not strategy.startswith(NEEDS_A_NURSERY)
 
 
-JOINING = [(strategy, collector) for strategy in STRATEGIES for collector in COLLECTORS if joins(strategy, collector)]
-
-
-@pytest.mark.parametrize(("strategy", "collector"), JOINING)
+@combinations(joins, jdk=JDKS, collector=COLLECTORS, strategy=STRATEGIES)
 def test_heap_is_right_under_verification(
     jdk: Jdk, collector: str, strategy: str, tmp_path: Path, read_summaries: Summaries
 ) -> None:
@@ -55,11 +53,12 @@ def test_heap_is_right_under_verification(
         assert collector != "G1" or "concurrent" not in zeroing["decisions"]
 
 
-@pytest.mark.parametrize("strategy", ["windows", "concurrent", "adaptive"])
+@combinations(jdk=JDKS, strategy=["windows", "concurrent", "adaptive"], strength=1)
 def test_under_memory_pressure(jdk: Jdk, strategy: str, tmp_path: Path, read_summaries: Summaries) -> None:
-    # Hardly more than what churn keeps alive: full collections, allocation outside TLABs, retries.
-    options = ["-XX:+UseParallelGC", "-Xms28m", "-Xmx28m", *VERIFY_HEAP]
-    command = churn(jdk, [*options, *agent_options(tmp_path, f"zeroing={strategy}")], threads=8, iterations=1)
+    # Hardly more than what churn keeps alive: full collections, allocation outside TLABs, retries. Each thread may
+    # hold 8 MiB of large arrays at once, which an eden of 3 MiB leaves to the old generation's 28 MiB.
+    options = ["-XX:+UseParallelGC", "-Xms32m", "-Xmx32m", "-Xmn4m", *VERIFY_HEAP]
+    command = churn(jdk, [*options, *agent_options(tmp_path, f"zeroing={strategy}")], threads=3, iterations=1)
     result = run(command)
     assert result.returncode == 0, result.stderr
     zeroing = read_summaries()[0]["grafts"]["zeroing"]
@@ -67,7 +66,7 @@ def test_under_memory_pressure(jdk: Jdk, strategy: str, tmp_path: Path, read_sum
     assert zeroing["bytes"] > 0
 
 
-@pytest.mark.parametrize("strategy", ["windows,window=4096", "concurrent", "adaptive"])
+@combinations(jdk=JDKS, strategy=["windows,window=4096", "concurrent", "adaptive"], strength=1)
 def test_small_fixed_tlabs_and_many_threads(jdk: Jdk, strategy: str, tmp_path: Path, read_summaries: Summaries) -> None:
     sizes = ["-XX:TLABSize=16k", "-XX:MinTLABSize=2k", "-XX:-ResizeTLAB"]
     options = ["-XX:+UseParallelGC", *sizes, *VERIFY_HEAP, *agent_options(tmp_path, f"zeroing={strategy}")]
@@ -108,8 +107,7 @@ class Allocating:
 
     def thread(self, name: str) -> int:
         """The number of the thread of that name, as soon as there is one."""
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
+        while self.process.poll() is None:
             for task in Path(f"/proc/{self.pid}/task").iterdir():
                 with contextlib.suppress(OSError):
                     if (task / "comm").read_text() == f"{name}\n":
@@ -125,7 +123,7 @@ class Allocating:
         return int(line.partition("=")[2])
 
     def stop(self) -> None:
-        output, errors = self.process.communicate("stop\n", timeout=120)
+        output, errors = self.process.communicate("stop\n")
         assert self.process.returncode == 0, errors
         assert output == "every node intact\n"
 
@@ -165,15 +163,16 @@ def test_a_frozen_helper_holds_nobody_up(
     for _ in range(5):
         with Frozen(program.thread(HELPER)):
             before = program.collections(distribution_jdk)
-            deadline = time.monotonic() + 60
+            # Were it held up, this would meet the test's time limit.
             while program.collections(distribution_jdk) < before + 3:
-                assert time.monotonic() < deadline, "no collection while the helper was frozen"
+                pass
         time.sleep(0.05)
     program.stop()
     helper = read_summaries()[0]["grafts"]["zeroing"]["helper"]
     assert helper["started"]
 
 
+@deep
 def test_in_a_tenth_of_a_cpu(
     distribution_jdk: Jdk,
     tmp_path: Path,
@@ -188,9 +187,7 @@ def test_in_a_tenth_of_a_cpu(
             options = ["-XX:+UseSerialGC", "-Xint", *agent_options(folder, f"zeroing={strategy}")]
             program = allocating([*enter, distribution_jdk.java], options, programs)
             before = program.collections(distribution_jdk)
-            deadline = time.monotonic() + 200
             while program.collections(distribution_jdk) < before + 2:
-                assert time.monotonic() < deadline, "no two collections in 200 s"
                 time.sleep(0.5)
             program.stop()
     [adaptive] = read_all(tmp_path / "adaptive")
@@ -203,8 +200,7 @@ def read_all(folder: Path) -> list[dict]:
     return [json.loads(file.read_text()) for file in folder.glob("jvm-*.json")]
 
 
-@pytest.mark.parametrize("strategy", ["windows", "concurrent"])
-@pytest.mark.parametrize("collector", ["Serial", "Parallel"])
+@combinations(jdk=JDKS, collector=["Serial", "Parallel"], strategy=["windows", "concurrent"], strength=1)
 def test_histogram_and_heap_dump_in_mid_run(
     jdk: Jdk,
     collector: str,
@@ -238,7 +234,7 @@ def test_a_crash_in_mid_zeroing_is_an_ordinary_crash(
     crash = ["-XX:-CreateCoredumpOnCrash", f"-XX:ErrorFile={log}"]
     options = ["-XX:+UseParallelGC", *crash, *agent_options(tmp_path, f"zeroing={strategy}")]
     program = allocating([distribution_jdk.java], options, programs)
-    output, _ = program.process.communicate("crash\n", timeout=60)
+    output, _ = program.process.communicate("crash\n")
     # Without a core dump HotSpot ends with 1 (os::abort).
     assert program.process.returncode == 1
     assert "every node" not in output
@@ -257,6 +253,7 @@ def test_programs_are_started_in_mid_zeroing(
     assert all(summary["grafts"]["zeroing"]["missed_tlabs"] == 0 for summary in read_summaries())
 
 
+@deep
 def test_adaptive_uses_the_helper_only_where_a_cpu_is_idle(distribution_jdk: Jdk, tmp_path: Path) -> None:
     if len(os.sched_getaffinity(0)) < 2:
         pytest.skip("needs two CPUs, this process may use one")

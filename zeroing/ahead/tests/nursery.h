@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <string>
@@ -69,10 +70,13 @@ inline ZeroingAhead::Settings settings(bool may_steal, std::size_t block_bytes) 
           .may_steal = may_steal};
 }
 
-/// Waits until `done`, for at most a minute: says whether it came about.
+/// Whether the deep tests run (`make test-deep`), which may take long and need some luck.
+inline bool is_deep() { return std::getenv("MEMGRAFT_DEEP") != nullptr; }
+
+/// Waits until `done`, for at most four minutes: says whether it came about.
 template <class Done>
 bool eventually(Done done) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(4);
   while (!done()) {
     if (std::chrono::steady_clock::now() > deadline) {
       return false;

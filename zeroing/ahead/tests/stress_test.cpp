@@ -163,38 +163,29 @@ class World {
 };
 
 TEST_P(Stress, NobodyWritesToMemoryThatWasHandedOut) {
-  // So many generations at least, and then until threads have met the helper in a block so often; on a busy
-  // machine that is left to luck and to the tests of a frozen helper.
-  constexpr int generations = 100;
-  constexpr auto long_enough = std::chrono::seconds(20);
-  constexpr std::uint64_t enough_meetings = 20;
-  constexpr std::uint64_t enough_closes = 5;
+  // Whether a thread meets the helper in a block is luck. The gate asks for none of it, because the tests of
+  // a frozen helper bring every meeting about; the deep tests live long enough to see some.
+  const int generations = is_deep() ? 20'000 : 100;
   const Shape shape = GetParam();
+  Nursery nursery(4 * mib);  // outlives the helper
   ZeroingAhead ahead(settings(shape.may_steal, shape.block_bytes));
   std::string reason;
   ASSERT_TRUE(ahead.start(reason)) << reason;
-  Nursery nursery(4 * mib);
   Playground ground{.shape = shape, .ahead = ahead, .nursery = nursery};
   Random random(1);
   int lived = 0;
   {
     World world(ground);
-    const auto end = std::chrono::steady_clock::now() + long_enough;
-    for (;; ++lived) {
-      const auto counts = ahead.counts();
-      const bool enough =
-          counts.steals + counts.waits >= enough_meetings && counts.closes_in_block >= enough_closes;
-      if (lived >= generations && (enough || std::chrono::steady_clock::now() > end)) {
-        break;
-      }
+    for (; lived < generations; ++lived) {
       const std::string wrong = world.live(random);
       ASSERT_EQ(wrong, "") << "in generation " << lived;
     }
   }
   const auto counts = ahead.counts();
-  EXPECT_GT(counts.zeroed_ahead, Bytes(0));
-  // Somebody met the helper in a block, or nothing was tried here.
-  EXPECT_GT(counts.steals + counts.waits + counts.closes_in_block, 0U) << "in " << lived << " generations";
+  if (is_deep()) {
+    EXPECT_GT(counts.zeroed_ahead, Bytes(0));
+    EXPECT_GT(counts.steals + counts.waits + counts.closes_in_block, 0U) << "in " << lived << " generations";
+  }
   EXPECT_EQ(counts.closes, static_cast<std::uint64_t>(lived));
   std::cout << lived << " generations: zeroed ahead " << counts.zeroed_ahead.count() / kib
             << " KiB, taken ready " << counts.taken_ready.count() / kib << " KiB, zeroed now "
@@ -208,18 +199,17 @@ TEST_P(Stress, NobodyWritesToMemoryThatWasHandedOut) {
 /// made to leave its sequence. Nothing but membarrier(2) does that to a thread that runs.
 TEST(Stolen, FromAHelperThatIsWritingThere) {
   constexpr std::size_t piece_bytes = 4 * kib;
+  const Nursery nursery(4 * mib);  // outlives the helper
   ZeroingAhead ahead(settings(true, 4 * mib));
   std::string reason;
   ASSERT_TRUE(ahead.start(reason)) << reason;
   if (!ahead.can_steal(reason)) {
     GTEST_SKIP() << "SKIPPED: blocks cannot be taken from a running helper here: " << reason;
   }
-  const Nursery nursery(4 * mib);
   const std::span<std::byte> end_of_piece = nursery.memory().subspan(mib + piece_bytes - 64, 64);
   const std::atomic_ref<std::byte> begin_of_piece(nursery.memory()[mib]);
-  // Until that was met often enough; on a busy machine the two threads seldom run at once.
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  for (int round = 0; ahead.counts().steals < 50 && std::chrono::steady_clock::now() < end; ++round) {
+  const int rounds = is_deep() ? 5'000 : 100;
+  for (int round = 0; round < rounds; ++round) {
     nursery.soil();
     ahead.open(nursery.memory());
     for (int look = 0; look < 10'000'000 && begin_of_piece.load(std::memory_order_relaxed) == dirt; ++look) {
@@ -230,8 +220,8 @@ TEST(Stolen, FromAHelperThatIsWritingThere) {
     ASSERT_TRUE(holds(end_of_piece, std::byte{9})) << "in round " << round;
     ahead.close();
   }
-  if (ahead.counts().steals == 0) {
-    GTEST_SKIP() << "SKIPPED: this machine was too busy for two threads to run at once";
+  if (is_deep()) {
+    EXPECT_GT(ahead.counts().steals, 0U) << "in " << rounds << " rounds: do the two threads have a CPU each?";
   }
 }
 
