@@ -13,18 +13,22 @@ DEMO_LAUNCHES ?= 8
 DEMO_WORKLOAD ?= lusearch --iterations 8
 FUZZ_SECONDS ?= 15
 VENV := .venv/bin
-MAVEN := mvn --batch-mode --no-transfer-progress -f workloads/jvm/pom.xml
+MAVEN := mvn --batch-mode --no-transfer-progress
+FORMAT_JAVA = $(MAVEN) -q com.spotify.fmt:fmt-maven-plugin
 CXX_SOURCES = $(shell git ls-files '*.cpp' '*.h' '*.c')
 
 .PHONY: help build demo test bench lint format clean
-.PHONY: packages test-packages native python development workloads jdks guest-kernel
+.PHONY: packages test-packages native python development workloads litmus jcstress annotations jdks guest-kernel
+.PHONY: agent-aarch64 test-mapping annotations jcstress
 .PHONY: test-native test-sanitizers test-cross test-fuzz test-python test-java test-end-to-end soak
 
 help:
 	@echo "make demo    what another zeroing does to Lucene on this machine's JVM (under 15 minutes)"
 	@echo "make test    every test; what is missing for some is installed (as root) or named"
 	@echo "make build   memgraft, for bin/memgraft"
+	@echo "make agent-aarch64   the agent for another architecture, into build/agent-aarch64"
 	@echo "make soak    half an hour of random allocation buffers under heap verification"
+	@echo "make annotations   memgraft-annotations.jar, for Java sources with @memgraft.Relaxed"
 	@echo "make bench   the zeroing kernels on this machine"
 	@echo "make lint    formatting, linters, types; make format mends what can be mended"
 	@echo "make clean   removes everything built here"
@@ -44,6 +48,19 @@ native: packages
 	@cmake --build build/native -j $(JOBS) -- --quiet
 	@cmake --install build/native --component python --prefix memgraft/native >/dev/null
 
+# The agent alone, for AArch64. Its libelf is a package of that architecture (setup/packages test).
+AGENT_AARCH64 = build/agent-aarch64
+
+agent-aarch64: test-packages
+	@missing=; \
+	command -v aarch64-linux-gnu-g++ >/dev/null || missing="no aarch64-linux-gnu-g++ (package g++-aarch64-linux-gnu)"; \
+	PKG_CONFIG_LIBDIR=/usr/lib/aarch64-linux-gnu/pkgconfig pkg-config --exists libelf || \
+	  missing="$${missing:+$$missing, }no libelf for it (package libelf-dev:arm64, after dpkg --add-architecture arm64)"; \
+	if [ -n "$$missing" ]; then echo "SKIPPED: the agent for aarch64: $$missing"; exit 0; fi; \
+	cmake -S . -B $(AGENT_AARCH64) -G Ninja -Wno-dev --log-level=WARNING -DMEMGRAFT_TESTS=OFF \
+	  -DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/cmake/toolchains/aarch64.cmake >/dev/null && \
+	cmake --build $(AGENT_AARCH64) -j $(JOBS) --target memgraft_hotspot -- --quiet
+
 python: packages
 	@setup/python run
 
@@ -60,6 +77,18 @@ guest-kernel: test-packages
 workloads: packages
 	@for name in $$(bin/workload --list); do bin/workload $$name --help >/dev/null || exit 1; done
 
+# The jar that Java programs are compiled with to use @memgraft.Relaxed.
+annotations: packages
+	@$(MAVEN) -q -f ordering/annotation/pom.xml package
+	@echo ordering/annotation/target/memgraft-annotations.jar
+
+litmus: packages
+	@bin/litmus --list >/dev/null
+
+# OpenJDK's own samples of races; nothing is built, but Maven fetches them.
+jcstress: packages
+	@bin/jcstress --list >/dev/null
+
 # --- showing --------------------------------------------------------------------------------------------------------
 
 demo: DEMO_OUTPUT := $(DEMO_OUTPUT)
@@ -75,7 +104,11 @@ bench: build
 
 # --- testing --------------------------------------------------------------------------------------------------------
 
-test: test-native test-sanitizers test-cross test-fuzz test-java test-python test-end-to-end
+# Everything, unless AREAS names less (checks/areas.py): CI tests what changed, and the core always.
+AREAS ?= all
+NATIVE_CHANGED = python3 checks/areas.py has native $(AREAS)
+
+test: test-native test-sanitizers test-cross test-fuzz test-java test-python test-mapping test-end-to-end
 
 test-native: native
 	ctest --test-dir build/native --output-on-failure -j $(JOBS)
@@ -85,18 +118,20 @@ test-native: native
 FIXED_ADDRESSES = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 test-sanitizers: packages
-	@for sanitizers in "address;undefined" thread; do \
+	@$(NATIVE_CHANGED) || { echo "left out: sanitizers, as no C++ changed (AREAS=$(AREAS))"; exit 0; }; \
+	failed=0; for sanitizers in "address;undefined" thread; do \
 	  folder=build/$$(echo "$$sanitizers" | tr ';' '-'); \
 	  cmake -S . -B $$folder -G Ninja -Wno-dev --log-level=WARNING -DMEMGRAFT_SANITIZE="$$sanitizers" >/dev/null && \
 	  $(FIXED_ADDRESSES) cmake --build $$folder -j $(JOBS) -- --quiet && \
-	  $(FIXED_ADDRESSES) ctest --test-dir $$folder --output-on-failure -j $(JOBS) || exit 1; \
-	done
+	  $(FIXED_ADDRESSES) ctest --test-dir $$folder --output-on-failure -j $(JOBS) || failed=1; \
+	done; exit $$failed
 
 # The kernels of the other instruction sets, under QEMU's user mode.
 CROSS = aarch64:aarch64-linux-gnu ppc64le:powerpc64le-linux-gnu riscv64:riscv64-linux-gnu
 
 test-cross: test-packages
-	@for pair in $(CROSS); do \
+	@$(NATIVE_CHANGED) || { echo "left out: other instruction sets, as no C++ changed (AREAS=$(AREAS))"; exit 0; }; \
+	failed=0; for pair in $(CROSS); do \
 	  isa=$${pair%%:*}; target=$${pair#*:}; folder=build/cross-$$isa; \
 	  if ! command -v $$target-g++ >/dev/null; then \
 	    echo "SKIPPED: zeroing on $$isa: no $$target-g++ (package g++-$$target)"; continue; fi; \
@@ -107,15 +142,20 @@ test-cross: test-packages
 	  cmake -S . -B $$folder -G Ninja -Wno-dev --log-level=WARNING -DMEMGRAFT_HOTSPOT=OFF \
 	    -DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/cmake/toolchains/$$isa.cmake >/dev/null && \
 	  cmake --build $$folder -j $(JOBS) -- --quiet && \
-	  ctest --test-dir $$folder --output-on-failure -j $(JOBS) || exit 1; \
-	done
+	  ctest --test-dir $$folder --output-on-failure -j $(JOBS) || failed=1; \
+	done; exit $$failed
 
 test-fuzz: test-packages
-	@if ! setup/has-libfuzzer; then echo "SKIPPED: the fuzzers need clang with libFuzzer (setup/packages test)"; exit 0; fi; \
+	@$(NATIVE_CHANGED) || { echo "left out: fuzzers, as no C++ changed (AREAS=$(AREAS))"; exit 0; }; \
+	if ! setup/has-libfuzzer; then echo "SKIPPED: the fuzzers need clang with libFuzzer (setup/packages test)"; exit 0; fi; \
 	cmake -S . -B build/fuzz -G Ninja -Wno-dev --log-level=WARNING -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
 	  -DMEMGRAFT_TESTS=OFF -DMEMGRAFT_FUZZ=ON >/dev/null && \
-	cmake --build build/fuzz -j $(JOBS) -- --quiet zero_fuzzer table_fuzzer options_fuzzer && \
-	for fuzzer in zeroing/fuzz/zero_fuzzer zeroing/fuzz/table_fuzzer stocks/hotspot/fuzz/options_fuzzer; do \
+	cmake --build build/fuzz -j $(JOBS) -- --quiet zero_fuzzer table_fuzzer options_fuzzer relaxed_fuzzer annotations_fuzzer \
+	  perf_records_fuzzer spe_packets_fuzzer ibs_sample_fuzzer touches_fuzzer && \
+	for fuzzer in zeroing/fuzz/zero_fuzzer zeroing/fuzz/table_fuzzer stocks/hotspot/fuzz/options_fuzzer \
+	  stocks/hotspot/fuzz/relaxed_fuzzer stocks/hotspot/fuzz/annotations_fuzzer stocks/linux/fuzz/perf_records_fuzzer \
+	  observation/fuzz/spe_packets_fuzzer observation/fuzz/ibs_sample_fuzzer \
+	  observation/replay/touches_fuzzer; do \
 	  log=build/fuzz/$$(basename $$fuzzer).log; \
 	  echo "fuzzing $$fuzzer for $(FUZZ_SECONDS) s"; \
 	  $(FIXED_ADDRESSES) build/fuzz/$$fuzzer -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 \
@@ -124,13 +164,22 @@ test-fuzz: test-packages
 	done
 
 test-java: packages
-	$(MAVEN) test | grep -E "Tests run:|ERROR|BUILD"
+	$(MAVEN) -f workloads/jvm/pom.xml test | grep -E "Tests run:|ERROR|BUILD"
+	$(MAVEN) -f ordering/litmus/pom.xml test | grep -E "Tests run:|ERROR|BUILD"
 
 test-python: development
-	$(VENV)/python -m pytest -q -n $(JOBS) memgraft/tests
+	$(VENV)/python -m pytest -q -n $(JOBS) memgraft/tests ordering/jcstress/tests
 
-test-end-to-end: build development workloads test-packages jdks guest-kernel
-	$(VENV)/python -m pytest -q tests
+# What is fenced how, against the machines' own memory models. It takes every CPU by itself.
+test-mapping: development test-packages
+	$(VENV)/python -m pytest -q ordering/mapping/tests
+
+test-end-to-end: build agent-aarch64 development workloads litmus test-packages jdks guest-kernel
+	@manner() { python3 checks/areas.py $$1 $(AREAS); }; \
+	beside=$$(manner beside) && guests=$$(manner guests) && alone=$$(manner alone) || exit 1; \
+	failed=0; set -x; $(VENV)/python -m pytest -q -n $(JOBS) --dist loadfile $$beside || failed=1; \
+	if [ -n "$$guests" ]; then $(VENV)/python -m pytest -q -n $(JOBS) --dist load $$guests || failed=1; fi; \
+	if [ -n "$$alone" ]; then $(VENV)/python -m pytest -q $$alone || failed=1; fi; exit $$failed
 
 # Half an hour of buffers of all kinds in all JVMs under heap verification; two minutes of it are among the tests.
 SOAK_SECONDS ?= 1800
@@ -139,22 +188,29 @@ soak: build development workloads test-packages jdks
 
 # --- keeping tidy ---------------------------------------------------------------------------------------------------
 
+# TIDY=--changed: only what the newest changes reach, as CI does.
+TIDY ?=
+
 lint: native development
 	$(VENV)/ruff check .
 	$(VENV)/ruff format --check .
 	$(VENV)/mypy
 	$(VENV)/clang-format --dry-run --Werror $(CXX_SOURCES)
-	$(VENV)/python checks/tidy.py build/native
+	$(VENV)/python checks/tidy.py build/native $(TIDY)
 	$(VENV)/python checks/dependencies.py
-	$(MAVEN) -q com.spotify.fmt:fmt-maven-plugin:check -DadditionalSourceDirectories=$(CURDIR)/tests/programs
+	$(FORMAT_JAVA):check -f workloads/jvm/pom.xml -DadditionalSourceDirectories=$(CURDIR)/tests/programs
+	$(FORMAT_JAVA):check -f ordering/litmus/pom.xml
+	$(FORMAT_JAVA):check -f ordering/annotation/pom.xml
 
 format: development
 	$(VENV)/ruff check --fix-only .
 	$(VENV)/ruff format .
 	$(VENV)/clang-format -i $(CXX_SOURCES)
-	$(MAVEN) -q com.spotify.fmt:fmt-maven-plugin:format -DadditionalSourceDirectories=$(CURDIR)/tests/programs
+	$(FORMAT_JAVA):format -f workloads/jvm/pom.xml -DadditionalSourceDirectories=$(CURDIR)/tests/programs
+	$(FORMAT_JAVA):format -f ordering/litmus/pom.xml
+	$(FORMAT_JAVA):format -f ordering/annotation/pom.xml
 
 clean:
 	rm -rf build dist .venv memgraft/native memgraft-out .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
-	find workloads/jvm -name target -prune -exec rm -rf {} +
+	find workloads/jvm ordering/litmus ordering/annotation ordering/jcstress -name target -prune -exec rm -rf {} +

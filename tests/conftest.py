@@ -5,6 +5,8 @@ import ctypes
 import errno
 import json
 import os
+import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -18,7 +20,13 @@ AGENT = ROOT / "memgraft/native/libmemgraft_hotspot.so"
 FORGETFUL_AGENT = ROOT / "build/native/stocks/hotspot/tests/libmemgraft_forgetful.so"
 # Its non-temporal strategy is bulk and 3 % of the thread's CPU time more: an effect that is known.
 SLOWED_AGENT = ROOT / "build/native/stocks/hotspot/tests/libmemgraft_slowed.so"
+# Its ordering graft does nothing.
+UNORDERED_AGENT = ROOT / "build/native/stocks/hotspot/tests/libmemgraft_unordered.so"
+AGENT_AARCH64 = ROOT / "build/agent-aarch64/stocks/hotspot/libmemgraft_hotspot.so"
+# Debian's packages of that architecture bring its dynamic linker; what g++-aarch64-linux-gnu has goes with no other.
+LINKER_AARCH64 = Path("/lib/ld-linux-aarch64.so.1")
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "memgraft/jdks"
+JDKS_AARCH64 = CACHE.parent / "jdks-aarch64"
 
 # Under these HotSpot walks and checks its whole heap before and after every collection.
 VERIFY_HEAP = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+VerifyBeforeGC", "-XX:+VerifyAfterGC"]
@@ -54,10 +62,23 @@ def fetched_jdk(version: str) -> Jdk:
     return Jdk(homes[-1])
 
 
-@pytest.fixture(params=["distribution", "17", "21", "25"])
+def jdk_called(name: str) -> Jdk:
+    return system_jdk() if name == "distribution" else fetched_jdk(name)
+
+
+# One JVM of each feature version, for what takes long; the distribution's is of 17.
+EACH_VERSION = ["distribution", "21", "25"]
+
+
+@pytest.fixture(params=[*EACH_VERSION, "17"])
 def jdk(request: pytest.FixtureRequest) -> Jdk:
     """Each JVM that the grafts must join."""
-    return system_jdk() if request.param == "distribution" else fetched_jdk(request.param)
+    return jdk_called(request.param)
+
+
+@pytest.fixture(params=EACH_VERSION)
+def jdk_of_each_version(request: pytest.FixtureRequest) -> Jdk:
+    return jdk_called(request.param)
 
 
 @pytest.fixture(scope="session")
@@ -65,11 +86,38 @@ def distribution_jdk() -> Jdk:
     return system_jdk()
 
 
+def needed(path: Path, what: str, remedy: str) -> Path:
+    if not path.exists():
+        pytest.skip(f"{what}: no {path}: {remedy}")
+    return path
+
+
+@pytest.fixture(scope="session")
+def agent_aarch64() -> Path:
+    return needed(AGENT_AARCH64, "the agent for aarch64 is not built", "make agent-aarch64 says why")
+
+
+@pytest.fixture(scope="session")
+def java_aarch64() -> list[str | Path]:
+    """How Java of the other architecture is started."""
+    qemu = shutil.which("qemu-aarch64") or shutil.which("qemu-aarch64-static")
+    if qemu is None:
+        pytest.skip("no qemu-aarch64: package qemu-user (setup/packages test)")
+    needed(LINKER_AARCH64, "no C library for aarch64", "package libelf-dev:arm64 brings it (setup/packages test)")
+    homes = sorted(JDKS_AARCH64.glob("temurin-21.*"))
+    if not homes:
+        pytest.skip(f"no Temurin 21 for aarch64 in {JDKS_AARCH64}: setup/jdks could not fetch it")
+    return [qemu, homes[-1] / "bin/java"]
+
+
 @pytest.fixture(scope="session")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The class path of tests/programs, compiled."""
     classes = tmp_path_factory.mktemp("classes")
-    sources = sorted((ROOT / "tests/programs").glob("*.java"))
+    sources = [
+        *sorted((ROOT / "tests/programs").glob("*.java")),
+        *(ROOT / "ordering/annotation/src").rglob("*.java"),
+    ]
     subprocess.run(["javac", "--release", "17", "-Xlint:all", "-Werror", "-d", classes, *sources], check=True)
     return classes
 
@@ -81,14 +129,19 @@ def clean_environment(**changes: str) -> dict[str, str]:
 
 
 def run(command: list[str | Path], **changes: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [str(word) for word in command],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-        env=clean_environment(**changes),
-    )
+    """In a session of its own, so that what it started ends with it where it takes too long."""
+    words = [str(word) for word in command]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        words, stdout=pipe, stderr=pipe, text=True, env=clean_environment(**changes), start_new_session=True
+    ) as process:
+        try:
+            output, errors = process.communicate(timeout=300)
+        except BaseException:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            raise
+    return subprocess.CompletedProcess(words, process.returncode, output, errors)
 
 
 def memgraft(*arguments: str | Path, **changes: str) -> subprocess.CompletedProcess[str]:

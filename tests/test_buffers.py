@@ -11,7 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import CACHE, ROOT, VERIFY_HEAP, Jdk, agent_options, churn, fetched_jdk, memgraft, run, system_jdk
+from conftest import (
+    CACHE,
+    EACH_VERSION,
+    ROOT,
+    VERIFY_HEAP,
+    Jdk,
+    agent_options,
+    churn,
+    jdk_called,
+    memgraft,
+    run,
+    system_jdk,
+)
 
 COLLECTORS = ["Serial", "Parallel", "G1"]
 SMALL_TLABS = ["-XX:TLABSize=16k", "-XX:MinTLABSize=2k", "-XX:-ResizeTLAB"]
@@ -20,10 +32,9 @@ SOAK_SECONDS = float(os.environ.get("MEMGRAFT_SOAK_SECONDS", "120"))
 Summaries = Callable[[], list[dict[str, Any]]]
 
 
-@pytest.fixture(params=["distribution", "21", "25"])
+@pytest.fixture(params=EACH_VERSION)
 def jdk(request: pytest.FixtureRequest) -> Jdk:
-    """One JVM of each feature version; the soak takes all that there are."""
-    return system_jdk() if request.param == "distribution" else fetched_jdk(request.param)
+    return jdk_called(request.param)
 
 
 def joined(folder: Path, options: str) -> list[str]:
@@ -59,8 +70,10 @@ def test_heap_is_right_under_verification(
     if len(buffers["levels"]) > 1:
         higher = buffers["levels"][1]
         assert higher["refills"] < lowest["refills"]
-        # Each refill of the lower level is one request of the higher, but for those that the heap answered.
-        assert higher["taken"] <= lowest["refills"] + buffers["heap"]["tlabs"] + lowest["contended"]
+        # Each was taken for a refill of the lower level, or by a thread itself, where that level had nothing.
+        by_threads = handed_out(buffers) - buffers["heap"]["tlabs"] - lowest["taken"]
+        assert 0 <= by_threads < higher["taken"]
+        assert higher["taken"] <= lowest["refills"] + by_threads
     for size in buffers.get("sizes", []):
         assert 0 < sum(size["decisions"].values()) <= buffers["collections"]
         assert (size["bytes"] != size["first_bytes"]) <= (size["changes"] > 0)
@@ -150,12 +163,12 @@ def test_flight_recorder_sees_the_tlabs_that_were_handed_out(
     recording = tmp_path / "churn.jfr"
     options = ["-XX:+UseParallelGC", "-Xmx64m", *SMALL_TLABS]
     options += [f"-XX:StartFlightRecording:settings={settings},filename={recording},dumponexit=true"]
-    result = run(churn(jdk, [*options, *joined(tmp_path, "buffers=cpu:131072")], threads=4, iterations=1))
+    result = run(churn(jdk, [*options, *joined(tmp_path, "buffers=cpu:131072")], threads=4, iterations=4))
     assert result.returncode == 0, result.stderr
     shown = run([jdk.home / "bin/jfr", "print", "--json", "--events", "jdk.ObjectAllocationInNewTLAB", recording])
     events = [event["values"] for event in json.loads(shown.stdout)["recording"]["events"]]
     counted = handed_out(read_summaries()[0]["grafts"]["buffers"])
-    # Events of the JVM's first and last moments are not recorded.
+    # Those of the JVM's first and last moments are not recorded: 1,100, however long the program runs.
     assert 0.8 * counted < len(events) <= counted
     assert all(event["allocationSize"] <= event["tlabSize"] for event in events)
     # HotSpot asks for the TLAB and the object that did not fit into the last one; of that a buffer gives a quarter at
@@ -166,8 +179,9 @@ def test_flight_recorder_sees_the_tlabs_that_were_handed_out(
 
 
 def test_under_memory_pressure(jdk: Jdk, tmp_path: Path, read_summaries: Summaries) -> None:
-    options = ["-XX:+UseParallelGC", "-Xms28m", "-Xmx28m", *SMALL_TLABS, *VERIFY_HEAP]
-    command = churn(jdk, [*options, *joined(tmp_path, "buffers=cpu:262144")], threads=16, iterations=1)
+    # Each thread may hold 8 MiB of large arrays at once, which an eden of 3 MiB leaves to the old generation's 28 MiB.
+    options = ["-XX:+UseParallelGC", "-Xms32m", "-Xmx32m", "-Xmn4m", *SMALL_TLABS, *VERIFY_HEAP]
+    command = churn(jdk, [*options, *joined(tmp_path, "buffers=cpu:262144")], threads=3, iterations=1)
     result = run(command)
     assert result.returncode == 0, result.stderr
     assert read_summaries()[0]["grafts"]["buffers"]["levels"][0]["taken"] > 0

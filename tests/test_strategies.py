@@ -9,13 +9,29 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from conftest import VERIFY_HEAP, Frozen, Jdk, agent_options, churn, clean_environment, control_group, run
+from conftest import (
+    EACH_VERSION,
+    VERIFY_HEAP,
+    Frozen,
+    Jdk,
+    agent_options,
+    churn,
+    clean_environment,
+    control_group,
+    jdk_called,
+    run,
+)
 
 STRATEGIES = ["windows", "concurrent", "pause", "adaptive", "windows,against=non-temporal", "concurrent,against=bulk"]
 COLLECTORS = ["Serial", "Parallel", "G1"]
 NEEDS_A_NURSERY = ("concurrent", "pause")
 HELPER = "memgraft-zero"
 Summaries = Callable[[], list[dict]]
+
+
+@pytest.fixture(params=EACH_VERSION)
+def jdk(request: pytest.FixtureRequest) -> Jdk:
+    return jdk_called(request.param)
 
 
 def joins(strategy: str, collector: str) -> bool:
@@ -57,9 +73,10 @@ def test_heap_is_right_under_verification(
 
 @pytest.mark.parametrize("strategy", ["windows", "concurrent", "adaptive"])
 def test_under_memory_pressure(jdk: Jdk, strategy: str, tmp_path: Path, read_summaries: Summaries) -> None:
-    # Hardly more than what churn keeps alive: full collections, allocation outside TLABs, retries.
-    options = ["-XX:+UseParallelGC", "-Xms28m", "-Xmx28m", *VERIFY_HEAP]
-    command = churn(jdk, [*options, *agent_options(tmp_path, f"zeroing={strategy}")], threads=8, iterations=1)
+    # Hardly more than what churn keeps alive: full collections, allocation outside TLABs, retries. Each thread may
+    # hold 8 MiB of large arrays at once, which an eden of 3 MiB leaves to the old generation's 28 MiB.
+    options = ["-XX:+UseParallelGC", "-Xms32m", "-Xmx32m", "-Xmn4m", *VERIFY_HEAP]
+    command = churn(jdk, [*options, *agent_options(tmp_path, f"zeroing={strategy}")], threads=3, iterations=1)
     result = run(command)
     assert result.returncode == 0, result.stderr
     zeroing = read_summaries()[0]["grafts"]["zeroing"]

@@ -311,7 +311,10 @@ const Needs kBufferNeeds{.graft = "buffers",
                          .flags = kFlags,
                          .slots = kSlots,
                          .imports = {},
-                         .functions = kFunctions};
+                         .functions = kFunctions,
+                         .data = {},
+                         .methods = {},
+                         .entries = {}};
 
 Joints find_buffer_joints(const Stock& stock, Collector collector) {
   return find_joints(kBufferNeeds, stock, collector);

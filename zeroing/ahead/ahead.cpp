@@ -169,8 +169,8 @@ bool ZeroingAhead::Parts::make_room(std::size_t blocks) {
   if (memory.data() == nullptr) {
     return false;
   }
-  // relaxed: open() publishes it
-  control_->blocks.store(static_cast<std::atomic<Value>*>(memory.data()), std::memory_order_relaxed);
+  // release: as in open()
+  control_->blocks.store(static_cast<std::atomic<Value>*>(memory.data()), std::memory_order_release);
   block_memory_.push_back(std::move(memory));
   room_ = room;
   return true;
@@ -190,9 +190,10 @@ void ZeroingAhead::Parts::open(std::span<std::byte> region) {
   }
   add(opens_, 1);
   ++generation_;
-  // relaxed, all: the helper learns of them through `work`, the allocating threads by being let run again
-  control_->begin.store(begin, std::memory_order_relaxed);
-  control_->end.store(end, std::memory_order_relaxed);
+  // release, both: a helper that slept until now and finds one of them finds `work` closed as well
+  control_->begin.store(begin, std::memory_order_release);
+  control_->end.store(end, std::memory_order_release);
+  // relaxed: the allocating threads learn of it by being let run again
   control_->generation.store(generation_, std::memory_order_relaxed);
   ahead::Protocol<ahead::Machine>(*machine_, control_->work).open(generation_);
   control_->wake.fetch_add(1, std::memory_order_release);  // release: what the helper looks at when it wakes

@@ -102,13 +102,17 @@ void Helper::run() {
 }
 
 void Helper::zero_region(Generation generation) {
-  // relaxed, all: acquired with `work`. If they change meanwhile, so has the generation, and help() finds
-  // that out before it uses any of them.
+  // acquire, all: who finds one that was changed since `work` was read finds `work` changed below. Without
+  // that, one region's begin and another's end would send pass() beyond the words of its blocks.
   Region region;
-  region.begin = control_.begin.load(std::memory_order_relaxed);
-  region.end = control_.end.load(std::memory_order_relaxed);
-  region.blocks = control_.blocks.load(std::memory_order_relaxed);
+  region.begin = control_.begin.load(std::memory_order_acquire);
+  region.end = control_.end.load(std::memory_order_acquire);
+  region.blocks = control_.blocks.load(std::memory_order_acquire);
   region.block_shift = block_shift_;
+  // relaxed: ordered by those before it; the helper alone makes it anything but open in this generation
+  if (control_.work.load(std::memory_order_relaxed) != value_of(generation, Phase::open)) {
+    return;
+  }
   machine_.look_at(region);
   lead_ = 1;
   while (pass(region, generation)) {

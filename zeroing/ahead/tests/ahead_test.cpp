@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <vector>
 
 #include "nursery.h"
@@ -25,6 +26,12 @@ class Ahead : public ::testing::TestWithParam<bool> {
     return eventually([&] { return ahead.counts().zeroed_ahead >= Bytes(bytes); });
   }
 
+  const Nursery& nursery_of(std::size_t bytes) { return nursery_.emplace(bytes); }
+
+ private:
+  std::optional<Nursery> nursery_;  // outlives the helper, which zeroes until `ahead` closes or ends
+
+ protected:
   ZeroingAhead ahead{settings(GetParam(), block)};
   std::string reason;
 };
@@ -34,7 +41,7 @@ INSTANTIATE_TEST_SUITE_P(Helper, Ahead, ::testing::Bool(), [](const auto& test) 
 });
 
 TEST_P(Ahead, WhatIsReadyIsOnlyLookedAt) {
-  const Nursery nursery(mib);
+  const Nursery& nursery = nursery_of(mib);
   nursery.soil();
   ahead.open(nursery.memory());
   ASSERT_TRUE(all_zeroed(mib));
@@ -55,7 +62,7 @@ TEST_P(Ahead, WhatIsReadyIsOnlyLookedAt) {
 }
 
 TEST_P(Ahead, MemoryOutsideTheRegionIsZeroedByWhoTakesIt) {
-  const Nursery nursery(mib);
+  const Nursery& nursery = nursery_of(mib);
   nursery.soil();
   const auto region = nursery.memory().subspan(block + 24, 2 * block);  // begins and ends within cache lines
   ahead.open(region);
@@ -69,7 +76,7 @@ TEST_P(Ahead, MemoryOutsideTheRegionIsZeroedByWhoTakesIt) {
 }
 
 TEST_P(Ahead, WritesNothingOutsideTheRegionAndNothingOnceClosed) {
-  const Nursery nursery(mib);
+  const Nursery& nursery = nursery_of(mib);
   nursery.soil();
   const auto region = nursery.memory().subspan(3 * block + 1000, 5 * block + 3);
   ahead.open(region);
@@ -87,7 +94,7 @@ TEST_P(Ahead, WritesNothingOutsideTheRegionAndNothingOnceClosed) {
 
 /// Neighbours in one block: the second must zero its part and leave the first's alone, and the helper both.
 TEST_P(Ahead, PartsOfOneBlock) {
-  const Nursery nursery(mib);
+  const Nursery& nursery = nursery_of(mib);
   for (std::size_t cut = 1; cut < block; cut += 4093) {
     nursery.soil();
     ahead.open(nursery.memory());
@@ -103,7 +110,7 @@ TEST_P(Ahead, PartsOfOneBlock) {
 }
 
 TEST_P(Ahead, ExcludedMemoryIsLeftAlone) {
-  const Nursery nursery(8 * mib);
+  const Nursery& nursery = nursery_of(8 * mib);
   for (int round = 0; round < 20; ++round) {
     nursery.soil();
     ahead.open(nursery.memory());
@@ -119,7 +126,7 @@ TEST_P(Ahead, ExcludedMemoryIsLeftAlone) {
 }
 
 TEST_P(Ahead, RegionsOfAnySizeOneAfterTheOther) {
-  const Nursery nursery(2 * mib);
+  const Nursery& nursery = nursery_of(2 * mib);
   Random random(11);
   for (int round = 0; round < 200; ++round) {
     nursery.soil();
@@ -137,7 +144,7 @@ TEST_P(Ahead, RegionsOfAnySizeOneAfterTheOther) {
 
 /// Without a fork handler: a child made by clone(2) runs none.
 TEST_P(Ahead, AForkedChildZeroesForItself) {
-  const Nursery nursery(16 * mib);
+  const Nursery& nursery = nursery_of(16 * mib);
   for (int round = 0; round < 10; ++round) {
     nursery.soil();
     ahead.open(nursery.memory());

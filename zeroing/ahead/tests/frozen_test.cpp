@@ -136,9 +136,9 @@ class Frozen : public ::testing::Test {
     ahead.close();
   }
 
-  ZeroingAhead ahead{settings(true, block_bytes)};
   Nursery nursery{nursery_bytes};
   Nursery other{mib};
+  ZeroingAhead ahead{settings(true, block_bytes)};  // its helper ends before the memory that it zeroes
   std::optional<Freezer> freezer;
 };
 

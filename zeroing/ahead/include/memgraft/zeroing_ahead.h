@@ -80,8 +80,8 @@ class ZeroingAhead {
   [[nodiscard]] bool can_steal(std::string& why_not) const;
 
   /// With the allocating threads stopped, at the end of a collection: the free part of the nursery, contents
-  /// unknown. Each byte of it may be taken once until the next close(). Up to 63 bytes at either end that
-  /// share a cache line with a neighbour are left to take().
+  /// unknown. Each byte of it may be taken once until the next close(), and it must stay mapped until then.
+  /// Up to 63 bytes at either end that share a cache line with a neighbour are left to take().
   void open(std::span<std::byte> region);
 
   /// With the allocating threads stopped, before a collection: when it returns, the helper writes nothing
