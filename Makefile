@@ -18,11 +18,13 @@ DEMO_LAUNCHES ?= 8
 # Eight iterations instead of its fifteen: half of the time, and still four steady ones.
 DEMO_WORKLOAD ?= lusearch --iterations 8
 VENV := .venv/bin
-MAVEN := mvn --batch-mode --no-transfer-progress -f workloads/jvm/pom.xml
+MAVEN := mvn --batch-mode --no-transfer-progress
+FORMAT_JAVA = $(MAVEN) -q com.spotify.fmt:fmt-maven-plugin
 CXX_SOURCES = $(shell git ls-files '*.cpp' '*.h' '*.c')
 
 .PHONY: help build demo test bench lint format clean
-.PHONY: packages test-packages native python development workloads jdks guest-kernel
+.PHONY: packages test-packages native python development workloads litmus jcstress annotations jdks guest-kernel
+.PHONY: agent-aarch64 test-mapping
 .PHONY: test-native test-sanitizers test-cross test-fuzz test-python test-java test-end-to-end test-deep test-repeat soak
 .PHONY: lint-python lint-cpp lint-java
 
@@ -32,7 +34,9 @@ help:
 	@echo "make test-deep [AREA=...]   what measures this machine, runs for long or multiplies combinations"
 	@echo "make test-repeat [TIMES=6]  the gate again and again, quiet and busy by turns: what differs?"
 	@echo "make build   memgraft, for bin/memgraft"
+	@echo "make agent-aarch64   the agent for another architecture, into build/agent-aarch64"
 	@echo "make soak    half an hour of random allocation buffers under heap verification"
+	@echo "make annotations   memgraft-annotations.jar, for Java sources with @memgraft.Relaxed"
 	@echo "make bench   the zeroing kernels on this machine"
 	@echo "make lint    formatting, linters, types; make format mends what can be mended"
 	@echo "make clean   removes everything built here"
@@ -52,6 +56,19 @@ native: packages
 	@cmake --build build/native -j $(JOBS) -- --quiet
 	@cmake --install build/native --component python --prefix memgraft/native >/dev/null
 
+# The agent alone, for AArch64. Its libelf is a package of that architecture (setup/packages test).
+AGENT_AARCH64 = build/agent-aarch64
+
+agent-aarch64: test-packages
+	@missing=; \
+	command -v aarch64-linux-gnu-g++ >/dev/null || missing="no aarch64-linux-gnu-g++ (package g++-aarch64-linux-gnu)"; \
+	PKG_CONFIG_LIBDIR=/usr/lib/aarch64-linux-gnu/pkgconfig pkg-config --exists libelf || \
+	  missing="$${missing:+$$missing, }no libelf for it (package libelf-dev:arm64, after dpkg --add-architecture arm64)"; \
+	if [ -n "$$missing" ]; then echo "SKIPPED: the agent for aarch64: $$missing"; exit 0; fi; \
+	cmake -S . -B $(AGENT_AARCH64) -G Ninja -Wno-dev --log-level=WARNING -DMEMGRAFT_TESTS=OFF \
+	  -DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/cmake/toolchains/aarch64.cmake >/dev/null && \
+	cmake --build $(AGENT_AARCH64) -j $(JOBS) --target memgraft_hotspot -- --quiet
+
 python: packages
 	@setup/python run
 
@@ -68,6 +85,18 @@ guest-kernel: test-packages
 workloads: packages
 	@for name in $$(bin/workload --list); do bin/workload $$name --help >/dev/null || exit 1; done
 
+# The jar that Java programs are compiled with to use @memgraft.Relaxed.
+annotations: packages
+	@$(MAVEN) -q -f ordering/annotation/pom.xml package
+	@echo ordering/annotation/target/memgraft-annotations.jar
+
+litmus: packages
+	@bin/litmus --list >/dev/null
+
+# OpenJDK's own samples of races; nothing is built, but Maven fetches them.
+jcstress: packages
+	@bin/jcstress --list >/dev/null
+
 # --- showing --------------------------------------------------------------------------------------------------------
 
 demo: DEMO_OUTPUT := $(DEMO_OUTPUT)
@@ -83,7 +112,7 @@ bench: build
 
 # --- testing --------------------------------------------------------------------------------------------------------
 
-test: test-native test-sanitizers test-cross test-fuzz test-java test-python test-end-to-end
+test: test-native test-sanitizers test-cross test-fuzz test-java test-python test-mapping test-end-to-end
 
 # ctest and pytest end what hangs.
 CTEST = ctest --output-on-failure --timeout 600 -j $(JOBS)
@@ -123,7 +152,9 @@ test-cross: test-packages
 
 # In the gate every fuzzer has the same inputs every time; FUZZ=-max_total_time=600 looks for new ones.
 FUZZ ?= -seed=1 -runs=20000
-FUZZERS = zeroing/fuzz/zero_fuzzer zeroing/fuzz/table_fuzzer stocks/hotspot/fuzz/options_fuzzer
+FUZZERS = zeroing/fuzz/zero_fuzzer zeroing/fuzz/table_fuzzer stocks/hotspot/fuzz/options_fuzzer \
+  stocks/hotspot/fuzz/relaxed_fuzzer stocks/hotspot/fuzz/annotations_fuzzer stocks/linux/fuzz/perf_records_fuzzer \
+  observation/fuzz/spe_packets_fuzzer observation/fuzz/ibs_sample_fuzzer observation/replay/touches_fuzzer
 
 test-fuzz: test-packages
 	@if ! setup/has-libfuzzer; then echo "SKIPPED: the fuzzers need clang with libFuzzer (setup/packages test)"; exit 0; fi; \
@@ -139,14 +170,19 @@ test-fuzz: test-packages
 	done
 
 test-java: packages
-	$(MAVEN) test | grep -E "Tests run:|ERROR|BUILD"
+	$(MAVEN) -f workloads/jvm/pom.xml test | grep -E "Tests run:|ERROR|BUILD"
+	$(MAVEN) -f ordering/litmus/pom.xml test | grep -E "Tests run:|ERROR|BUILD"
 
 test-python: development
-	$(VENV)/python -m pytest -q -n $(JOBS) -m "not deep" memgraft/tests
+	$(VENV)/python -m pytest -q -n $(JOBS) -m "not deep" memgraft/tests ordering/jcstress/tests
+
+# What is fenced how, against the machines' own memory models. It takes every CPU by itself.
+test-mapping: development test-packages
+	$(VENV)/python -m pytest -q -m "not deep" ordering/mapping/tests
 
 # Two workers even on one CPU: a test waits a good part of its time.
 TEST_JOBS ?= $(shell echo $$(($(JOBS) > 2 ? $(JOBS) : 2)))
-END_TO_END = build development workloads test-packages jdks guest-kernel
+END_TO_END = build agent-aarch64 development workloads litmus test-packages jdks guest-kernel
 
 test-end-to-end: $(END_TO_END)
 	$(VENV)/python -m pytest -q -n $(TEST_JOBS) -m "not deep" --durations=15 tests
@@ -183,15 +219,19 @@ lint-cpp:
 	$(VENV)/python checks/tidy.py build/native $(BASE)
 
 lint-java:
-	$(MAVEN) -q com.spotify.fmt:fmt-maven-plugin:check -DadditionalSourceDirectories=$(CURDIR)/tests/programs
+	$(FORMAT_JAVA):check -f workloads/jvm/pom.xml -DadditionalSourceDirectories=$(CURDIR)/tests/programs
+	$(FORMAT_JAVA):check -f ordering/litmus/pom.xml
+	$(FORMAT_JAVA):check -f ordering/annotation/pom.xml
 
 format: development
 	$(VENV)/ruff check --fix-only .
 	$(VENV)/ruff format .
 	$(VENV)/clang-format -i $(CXX_SOURCES)
-	$(MAVEN) -q com.spotify.fmt:fmt-maven-plugin:format -DadditionalSourceDirectories=$(CURDIR)/tests/programs
+	$(FORMAT_JAVA):format -f workloads/jvm/pom.xml -DadditionalSourceDirectories=$(CURDIR)/tests/programs
+	$(FORMAT_JAVA):format -f ordering/litmus/pom.xml
+	$(FORMAT_JAVA):format -f ordering/annotation/pom.xml
 
 clean:
 	rm -rf build dist .venv memgraft/native memgraft-out .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
-	find workloads/jvm -name target -prune -exec rm -rf {} +
+	find workloads/jvm ordering/litmus ordering/annotation ordering/jcstress -name target -prune -exec rm -rf {} +

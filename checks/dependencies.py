@@ -13,8 +13,12 @@ MAY_INCLUDE = {
     "zeroing": {"units"},
     "zeroing/ahead": {"units", "zeroing"},
     "allocation": {"units"},
+    "ordering/bench": set(),
     "stocks/linux": {"units"},
+    "observation": {"stocks/linux"},
     "stocks/hotspot": {"units", "zeroing", "zeroing/ahead", "allocation", "stocks/linux"},
+    "placement": {"units", "stocks/linux", "observation"},
+    "workloads/native": set(),
     "tests/guest": set(),
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)

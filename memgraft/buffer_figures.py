@@ -9,11 +9,14 @@ from memgraft.statistics import Interval
 from memgraft.words import bytes_of, count_of, percent, seconds_of
 
 Row = tuple[str, str]
+FITTED = "{}: half of a G1 region, as HotSpot chose it; a larger -XX:G1HeapRegionSize holds larger buffers"
 ONE_NODE = "one NUMA node: nothing to bind"
 
 
 def lines(buffers: Buffers) -> Iterator[str]:
     """A line for each level, the lowest first, then the heap's."""
+    if fitted := _fitted(buffers):
+        yield fitted
     for level in buffers.levels:
         yield (
             f"{level.kind}={shown(level.bytes)} ({count_of(level.buffers, 'buffer')}, {level.take}): "
@@ -29,6 +32,15 @@ def lines(buffers: Buffers) -> Iterator[str]:
         yield _in_words(buffers.numa)
     if buffers.heap is not None:
         yield f"the heap itself: {count_of(buffers.heap.tlabs, 'TLAB')}{_time(buffers.heap.latency)}"
+
+
+def _fitted(buffers: Buffers) -> str:
+    """Which levels are smaller than they were asked to be; automatic sizes and NUMA-Eden's own change anyway."""
+    if buffers.sizes:
+        return ""
+    asked = [(level, level.asked_bytes or 0) for level in buffers.levels]
+    smaller = [f"{one.kind}={shown(one.bytes)} instead of {shown(most)}" for one, most in asked if one.bytes < most]
+    return FITTED.format(", ".join(smaller)) if smaller else ""
 
 
 def _in_words(numa: Numa) -> str:
@@ -77,7 +89,8 @@ def rows(launches: Sequence[Sequence[JvmSummary]]) -> list[Row]:
     if not per_launch:
         return []
     # All launches of a side have the same levels.
-    made = [row for at in range(len(per_launch[0][0].levels)) for row in _level_rows(per_launch, at)]
+    made = [("buffers fitted", fitted)] if (fitted := _fitted(per_launch[0][0])) else []
+    made += [row for at in range(len(per_launch[0][0].levels)) for row in _level_rows(per_launch, at)]
     made.append(
         ("TLABs from the heap itself", _cell(_sums(per_launch, lambda b: b.heap.tlabs if b.heap else 0), _whole))
     )

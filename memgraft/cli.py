@@ -20,6 +20,7 @@ from memgraft.errors import MemgraftError, WrongUsageError, writing_to
 from memgraft.launch import Via
 from memgraft.metrics import MetricName
 from memgraft.options import graft_options
+from memgraft.place_options import place
 
 if TYPE_CHECKING:
     from memgraft.compare import Settings
@@ -118,6 +119,15 @@ def run(
     command: Command = None,
     via: ViaOption = Via.AUTO,
     profile: Profile = True,
+    suggest_relaxed: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="With --ordering sc or sc-seed: profile the program, and name the N methods that take most time, for "
+            "a file of --relaxed.",
+        ),
+    ] = None,
     output: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the JSON to this file as well.")] = None,
     json: Json = False,
 ) -> None:
@@ -131,7 +141,12 @@ def run(
     if output is not None and not output.parent.is_dir():
         raise WrongUsageError(f"--output {output}: the folder {output.parent} does not exist; make it first")
     finished = work.run(
-        command or [], selection, via, stdout=work.to_standard_error() if json else None, profile=profile
+        command or [],
+        selection,
+        via,
+        stdout=work.to_standard_error() if json else None,
+        profile=profile,
+        suggest_relaxed=suggest_relaxed,
     )
     error = finished.error()
     if finished.grafted:
@@ -232,6 +247,9 @@ def _measure(settings: "Settings", started: datetime, json: bool) -> None:
         screen.print_json(result)
 
 
+app.command(context_settings=TAKES_COMMAND)(place)
+
+
 @app.command()
 def paper(
     names: Annotated[
@@ -248,7 +266,8 @@ def paper(
         str | None, typer.Option(metavar="A,B", help="Which workloads; default: all of bin/workload, or the figure's.")
     ] = None,
     threads: Annotated[
-        str | None, typer.Option(metavar="N,N", help="Figures of buffers: threads of a workload; default: 2,16,80.")
+        str | None,
+        typer.Option(metavar="N,N", help="Figures that choose them: threads of a workload; default: theirs."),
     ] = None,
     tlabs: Annotated[
         str | None, typer.Option(metavar="SIZE,SIZE", help="Figures of buffers: only these of its TLAB sizes.")
@@ -258,7 +277,7 @@ def paper(
         typer.Option(metavar="SIZE,SIZE", help="Figures of buffers: only these sizes of their lowest level."),
     ] = None,
     heap: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="Figures of buffers: heap, of which a third is the nursery.")
+        str | None, typer.Option(metavar="SIZE", help="Heap of figures of buffers (a third: nursery) and orderings.")
     ] = None,
     metric: Annotated[
         MetricName, typer.Option(help="What figures of execution time show; auto: the thesis's, wall-clock time.")
@@ -289,6 +308,31 @@ def paper(
             show.show(definition, tables, result["measured"], Path(result["page"]), screen.out())
     if json:
         screen.print_json({"schema": 1, "kind": "papers", "papers": made})
+
+
+@app.command()
+def watch(
+    record: Annotated[
+        Path, typer.Argument(metavar="RECORD", help="What `memgraft place --record FILE` writes, or has written.")
+    ],
+    jvm: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="The summary folder of a grafted JVM: its refills and zeroing as well."),
+    ] = None,
+    port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="0: any that is free.")] = 0,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Whether to open the page; only where there is a display.")
+    ] = True,
+) -> None:
+    """A live page of a placement: where every page is, what moves, who touches whose memory. Ctrl-C ends it.
+
+    Follows a run while it writes its record, or replays a finished one. Prints the page's address, which works on this
+    machine only, and only as a whole: it holds a token.
+    """
+    from memgraft.watch import serve
+
+    with contextlib.suppress(KeyboardInterrupt):
+        serve(record, jvm=jvm, port=port, browser=browser, show=lambda address: print(address, flush=True))
 
 
 @zero_app.command(context_settings=TAKES_COMMAND)

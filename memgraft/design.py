@@ -86,10 +86,10 @@ def plan(pairs: int, warmups: int, pairing: Pairing, halves: Halves | None = Non
     return groups
 
 
-def rounds(names: Sequence[str], launches: int) -> list[list[Planned]]:
+def rounds(names: Sequence[str], launches: int, cpus: Sequence[int] = ()) -> list[list[Planned]]:
     """Launches of several things one at a time, in rounds A B C, C B A, ...: a steady drift costs all the same."""
     groups = []
     for number in range(launches):
         order = names if number % 2 == 0 else names[::-1]
-        groups += [[Planned(name, number + 1)] for name in order]
+        groups += [[Planned(name, number + 1, tuple(cpus))] for name in order]
     return groups

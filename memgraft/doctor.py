@@ -7,7 +7,7 @@ from typing import Any
 from rich.padding import Padding
 from rich.text import Text
 
-from memgraft import __version__, jvms, machine
+from memgraft import __version__, jvms, machine, placing_here
 from memgraft.errors import WrongUsageError
 from memgraft.screen import Screen
 from memgraft.words import bytes_of
@@ -29,6 +29,7 @@ def examine(arguments: Sequence[str]) -> dict[str, Any]:
         "kind": "doctor",
         "memgraft": __version__,
         "machine": machine.describe(),
+        "placement": placing_here.examine(),
         "jvms": [_jvm(jvm) for jvm in examined],
     }
 
@@ -49,6 +50,10 @@ def show(report: dict[str, Any], screen: Screen) -> None:
     """The same for people."""
     screen.print(Text("This machine", style="bold"))
     for name, value in machine_lines(report["machine"]):
+        _line(screen, name, value)
+    screen.print()
+    screen.print(Text("Placement of pages", style="bold"))
+    for name, value in placing_here.lines(report["placement"]):
         _line(screen, name, value)
     if not report["jvms"]:
         screen.print()

@@ -149,6 +149,8 @@ class BufferLevel(Format):
     kind: str
     bytes: NonNegativeInt
     """Of each buffer."""
+    asked_bytes: NonNegativeInt | None = None
+    """What the user asked for; more than `bytes` where G1's regions hold no such buffer. 0 where nobody asked."""
     buffers: NonNegativeInt
     take: Literal["atomic", "restartable"]
     taken: NonNegativeInt
@@ -233,11 +235,101 @@ class Buffers(Format):
     numa: Numa | None = None
 
 
+class OfC2(Format):
+    """What the ordering graft did in C2, in accesses that it parsed (inlined ones each time)."""
+
+    methods: NonNegativeInt
+    """Compilations."""
+    loads: NonNegativeInt
+    stores: NonNegativeInt
+    relaxed: NonNegativeInt
+    """Of both, left to the Java memory model: `--relaxed` names their method, or an annotation is on it."""
+    annotated: NonNegativeInt
+    """Of `relaxed`, because of the annotation alone."""
+    final_loads: NonNegativeInt
+    """Of `loads`, of final fields, which do not change: left as they are."""
+    private_loads: NonNegativeInt
+    """Of `loads`, of objects that no other thread can have yet: left as they are."""
+    private_stores: NonNegativeInt
+    private_later: NonNegativeInt
+    joined_fences: NonNegativeInt
+    """Fences behind other stores that turned out to be of that kind when the whole method was parsed."""
+    atomics: NonNegativeInt
+    fences_behind_calls: NonNegativeInt
+    """Behind calls of stubs, which may write."""
+
+
+class OfC1(Format):
+    """The same in C1."""
+
+    methods: NonNegativeInt
+    loads: NonNegativeInt
+    stores: NonNegativeInt
+    fences_behind_calls: NonNegativeInt
+
+
+class OfInterpreter(Format):
+    """The same in the interpreter."""
+
+    loads: NonNegativeInt = 0
+    """Places in its templates; none where the machine keeps loads in order by itself."""
+    stores: NonNegativeInt
+
+
+class C1Check(Format):
+    """What C1's code shows, as it is emitted."""
+
+    methods: NonNegativeInt
+    """Compilations that came as far as emitting code."""
+    stores: NonNegativeInt
+    """To fields and elements, and copies of arrays."""
+    own: NonNegativeInt
+    """To the JVM's own memory, which needs no fence: counters, cards, the thread."""
+    unsafe: NonNegativeInt
+    """Of `stores`, without a fence behind them; and code that was not seen emitted."""
+    unsafe_methods: list[str] = []
+
+
+class InterpreterCheck(Format):
+    """What the interpreter's code shows, as it is generated."""
+
+    stores: NonNegativeInt
+    """Places in its templates."""
+    unsafe: NonNegativeInt
+
+
+class OrderCheck(Format):
+    """What C2's own graphs show of every compilation, and others' code, whatever the graft believes to have done."""
+
+    methods: NonNegativeInt
+    accesses: NonNegativeInt
+    """Of fields and array elements."""
+    excused: NonNegativeInt
+    """Of these, without a barrier, and rightly so."""
+    unsafe: NonNegativeInt
+    """Of these, without the barrier that they need."""
+    unsafe_methods: list[str] = []
+    """The first of the methods that they are in."""
+    c1: C1Check | None = None
+    interpreter: InterpreterCheck | None = None
+
+
+class Ordering(Format):
+    """What the ordering graft did in one JVM."""
+
+    placement: str
+    c2: OfC2
+    c1: OfC1
+    interpreter: OfInterpreter
+    check: OrderCheck | None = None
+
+
 class Grafts(Format):
     """What each graft did in one JVM; one that did not join is absent."""
 
     zeroing: Zeroing | None = None
     buffers: Buffers | None = None
+    ordering: Ordering | None = None
 
 
 class Refusal(Format):

@@ -4,8 +4,11 @@ The options of `run` and `compare`, their help and completion, the JVM options, 
 `doctor` all follow from the table GRAFTS.
 """
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import quote_from_bytes
 
 from memgraft import buffers
 from memgraft.errors import WrongUsageError
@@ -45,6 +48,8 @@ class Parameter:
     """Where it is a number: a power of two from `low` to `high`, in bytes."""
     words: tuple[str, ...] = ()
     """Where it is none: its values."""
+    file: bool = False
+    """Where it is the path of a file; the selection has it absolute."""
     beside: tuple[str, tuple[str, ...]] | None = None
     """Another graft that has to join too, and which of its choices."""
 
@@ -52,15 +57,22 @@ class Parameter:
     def option(self) -> str:
         return f"--{self.name}"
 
-    def check(self, value: int | str) -> None:
+    def check(self, value: int | str | Path) -> None:
         """Refuses what the agent would refuse, before anything is started."""
-        if isinstance(value, str):
+        if self.file:
+            if not Path(str(value)).is_file():
+                raise WrongUsageError(f"{self.option} {value}: expected a file that exists")
+        elif isinstance(value, str):
             if value not in self.words:
                 raise WrongUsageError(f"{self.option} {value}: expected {' or '.join(self.words)}")
-        elif not self.low <= value <= self.high or value & (value - 1):
+        elif isinstance(value, Path) or not self.low <= value <= self.high or value & (value - 1):
             raise WrongUsageError(
                 f"{self.option} {value}: expected a power of two from {self.low} to {self.high}, in bytes"
             )
+
+    def as_agent_option(self, value: str) -> str:
+        """`NAME=VALUE`, with a path as docs/formats.md, format 1, has it."""
+        return f"{self.name}={quote_from_bytes(os.fsencode(value), safe='/') if self.file else value}"
 
     def taken_by(self, graft: "Graft", names: set[str | None]) -> bool:
         """Whether one of these choices takes it."""
@@ -119,6 +131,7 @@ class Graft:
         return next(choice for choice in self.choices if choice.name == name)
 
 
+ORDERING = "ordering"
 GROWING = f"{buffers.THREAD}={buffers.GROWING}"
 
 
@@ -227,6 +240,51 @@ GRAFTS = (
         metavar="KIND=SIZE,...|auto",
         reads=_buffers,
     ),
+    Graft(
+        name=ORDERING,
+        help="In which order other threads see what one does to fields and array elements.",
+        choices=(
+            # Code is compiled in one way or the other.
+            Choice("stock", "as the Java memory model allows", joins=False, switches=False),
+            Choice(
+                "sc",
+                "sequentially consistent, in the interpreter and both compilers (Parallel, Serial and G1 collectors)",
+                switches=False,
+            ),
+            Choice(
+                "sc-seed",
+                "the same with a full fence behind every store, as the volatile-by-default JVM places them: to compare",
+                switches=False,
+            ),
+            # Each of what sc saves over sc-seed alone, and the bound: to measure (docs/ordering.md).
+            Choice("sc-private-objects", "sc-seed but for objects that nobody else has", switches=False, offered=False),
+            Choice("sc-final-loads", "sc-seed but for loads of final fields", switches=False, offered=False),
+            Choice("sc-last-fences", "sc-seed with one fence for a run of stores", switches=False, offered=False),
+            Choice(
+                "no-fences",
+                "sc without fences in C2's code, and so not sequentially consistent",
+                switches=False,
+                offered=False,
+            ),
+        ),
+        # What of the compilers would pass the graft by (docs/ordering.md).
+        jvm_options=(
+            "-XX:-UseLoopInvariantCodeMotion",
+            "-XX:-UseFastJNIAccessors",
+            "-XX:-OptimizeStringConcat",
+            "-XX:-OptimizeFill",
+        ),
+        parameters=(
+            Parameter(
+                name="relaxed",
+                metavar="FILE",
+                help="Classes and methods that C2 compiles with the plain Java memory model, one a line, for example "
+                "java.util.HashMap or java.util.HashMap.putVal (docs/ordering.md).",
+                choices=("sc", "sc-seed"),
+                file=True,
+            ),
+        ),
+    ),
 )
 
 AGAINST = "against"
@@ -250,7 +308,7 @@ def choices(selection: Selection) -> dict[str, Choice]:
 
 
 def with_parameters(
-    selection: Selection, values: Mapping[str, int | str], against: str | None = None
+    selection: Selection, values: Mapping[str, int | str | Path], against: str | None = None
 ) -> dict[str, str]:
     """The selection with the parameters given, or WrongUsageError where nothing chosen takes one of them."""
     complete = dict(selection)
@@ -273,7 +331,8 @@ def with_parameters(
                     f"{parameter.option} {values[parameter.name]}: expected it together with --{other} "
                     f"{', '.join(possible)}; found {selection.get(other) or f'no --{other}'}"
                 )
-            complete[parameter.name] = str(values[parameter.name])
+            value = values[parameter.name]
+            complete[parameter.name] = str(Path(str(value)).absolute()) if parameter.file else str(value)
     return complete
 
 
@@ -321,7 +380,11 @@ def jvm_options(selection: Selection) -> list[str]:
 def agent_options(selection: Selection) -> list[str]:
     """`KEY=VALUE` for each graft that joins, and for its parameters (docs/formats.md, format 1)."""
     agents = {g.name: g.choice(selection[g.name]).agent for g in GRAFTS if g.name in selection}
-    return [f"{name}={agents.get(name) or value}" for name, value in joining(selection).items()]
+    parameters = {parameter.name: parameter for graft in GRAFTS for parameter in graft.parameters}
+    return [
+        parameters[name].as_agent_option(value) if name in parameters else f"{name}={agents.get(name) or value}"
+        for name, value in joining(selection).items()
+    ]
 
 
 def describe(selection: Selection) -> str:

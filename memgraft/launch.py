@@ -23,7 +23,7 @@ from typing import IO
 from urllib.parse import quote_from_bytes
 
 from memgraft.errors import WrongUsageError
-from memgraft.grafts import Selection, agent_options, joining, jvm_options
+from memgraft.grafts import ORDERING, Selection, agent_options, joining, jvm_options
 from memgraft.kernel_table import table_for_this_cpu
 
 JDK_JAVA_OPTIONS = "JDK_JAVA_OPTIONS"
@@ -140,14 +140,17 @@ def agent_option(agent: Path, options: Sequence[str], summaries: Path) -> str:
     return f"-agentpath:{agent}={','.join([*options, f'summary={percent_encoded(summaries)}'])}"
 
 
-def join(selection: Selection, variable: str, agent: Path, summaries: Path, *, counters: bool = False) -> Joining:
+def join(selection: Selection, variable: str, agent: Path, summaries: Path, *, alone: bool = False) -> Joining:
     """What makes the JVMs of one launch take the grafts and leave their summaries in a folder.
 
-    `counters`: hardware counters too. Not in a comparison, where counting would burden one side only.
+    `alone`: with hardware counters, and with the ordering graft's check of every compiled method. Not in a comparison,
+    where they would burden one side only.
     """
     if not joining(selection):
         return Joining()
-    options = [*agent_options(selection), *(["counters"] if counters else [])]
+    options = [*agent_options(selection), *(["counters"] if alone else [])]
+    if alone and ORDERING in joining(selection):
+        options.append("check-order")
     # Without one the agent chooses its kernels by the CPU's family.
     if table := table_for_this_cpu():
         options.append(f"table={percent_encoded(table)}")

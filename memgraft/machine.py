@@ -186,6 +186,26 @@ def kinds(root: Path = Path("/")) -> dict[str, int]:
     return {kind: len({place[at] for place in places}) for at, kind in enumerate(("cpu", "core", "processor", "node"))}
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where a hardware thread is."""
+
+    cpu: int
+    core: str
+    """Of its package."""
+    package: str
+
+
+def places(usable: Sequence[int], root: Path = Path("/")) -> list[Place]:
+    """Of each of these CPUs, as sysfs says."""
+    found = []
+    for cpu in sorted(usable):
+        here = root / f"sys/devices/system/cpu/cpu{cpu}/topology"
+        core = _text(here / "core_id") or str(cpu)
+        found.append(Place(cpu, core, _text(here / "physical_package_id") or ""))
+    return found
+
+
 def halves(usable: Sequence[int], root: Path = Path("/")) -> tuple[list[int], list[int]] | None:
     """Two equal sets of CPUs that share as little as possible, or None with fewer than two CPUs.
 

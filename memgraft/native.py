@@ -8,6 +8,8 @@ FOLDER = Path(__file__).parent / "native"
 HOTSPOT_AGENT = "libmemgraft_hotspot.so"
 ZERO_BENCH = "memgraft-zero-bench"
 BUFFERS_BENCH = "memgraft-buffers-bench"
+PLACE = "memgraft-place"
+SAMPLER = "libmemgraft_sampler.so"
 
 
 def find(name: str) -> Path:

@@ -4,6 +4,7 @@ import functools
 import inspect
 from collections.abc import Callable
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -41,9 +42,12 @@ def graft_options(function: Callable[..., None]) -> Callable[..., None]:
 
     def parameter_option(parameter: grafts.Parameter) -> inspect.Parameter:
         typed = typer.Option(parameter.option, metavar=parameter.metavar, help=parameter.help)
-        annotation = Annotated[str | None, typed] if parameter.words else Annotated[int | None, typed]
+        kind = Path if parameter.file else str if parameter.words else int
         return inspect.Parameter(
-            _variable(parameter.name), inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation
+            _variable(parameter.name),
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=Annotated[kind | None, typed],
         )
 
     def switch(flag: grafts.Flag) -> inspect.Parameter:

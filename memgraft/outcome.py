@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from memgraft import __version__, buffer_figures, epochs, iterations, statistics
+from memgraft import __version__, buffer_figures, epochs, iterations, ordering_figures, statistics
 from memgraft.break_even import BreakEven, break_even
 from memgraft.buffer_figures import Row
 from memgraft.compare import Comparison, Settings
@@ -116,6 +116,8 @@ class Outcome:
     """The same of the baseline, where that is a graft too."""
     buffers: dict[Side, list[Row]]
     """What the buffers graft did on each side, in words."""
+    ordering: dict[Side, list[Row]]
+    """The same of the ordering graft."""
     switched: Switched | None
     """Only with `--pairing epochs`."""
     break_even: BreakEven | None
@@ -218,6 +220,7 @@ def analyse(comparison: Comparison, machine: dict[str, Any], started: str, jvm: 
         zeroing=zeroing_figures(sides[Side.GRAFTED]),
         baseline_zeroing=zeroing_figures(sides[Side.BASELINE]),
         buffers={side: buffer_figures.rows(of_side) for side, of_side in sides.items()},
+        ordering={side: ordering_figures.rows(of_side) for side, of_side in sides.items()},
         switched=switched,
         break_even=_break_even(settings, headline, counted) if settings.bound else None,
         noise=_noise(counted, headline, settings.warmup_iterations),

@@ -5,13 +5,13 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import psutil
 
-from memgraft import __version__, buffer_figures, launch, native, profiles
+from memgraft import __version__, buffer_figures, jvm_tables, launch, native, ordering_figures, profiles, suggest
 from memgraft.errors import (
     CannotTakeError,
     InterruptedRunError,
@@ -21,8 +21,8 @@ from memgraft.errors import (
     writing_to,
 )
 from memgraft.formats import GIGA, Counter, JvmSummary, Zeroing, read_summaries
-from memgraft.grafts import Selection, choices, describe, joining, stock_of
-from memgraft.screen import Screen, table
+from memgraft.grafts import ORDERING, Selection, choices, describe, joining, stock_of
+from memgraft.screen import Screen
 from memgraft.words import bytes_of, count_of, decisions, percent, seconds_of
 
 SCHEMA = 1
@@ -42,6 +42,8 @@ class Finished:
     interrupted: bool
     kept: profiles.Kept | None = None
     """Why nothing joined, though adaptive zeroing was asked for."""
+    suggested: list[suggest.Suggestion] | None = None
+    """Methods to relax, where they were asked for."""
 
     @property
     def grafted(self) -> bool:
@@ -49,12 +51,26 @@ class Finished:
         return not joining(self.selection) or (bool(self.jvms) and refusal_of(self.jvms) is None)
 
     def warnings(self) -> list[str]:
-        return [warning for jvm in self.jvms if (warning := _warning(jvm))]
+        warnings = [warning for jvm in self.jvms if (warning := _warning(jvm))]
+        orderings = [jvm.grafts.ordering for jvm in self.jvms if jvm.grafts.ordering is not None]
+        if (
+            "relaxed" in self.selection
+            and orderings
+            and not any(ordering.c2.relaxed - ordering.c2.annotated for ordering in orderings)
+        ):
+            warnings.append(
+                f"--relaxed {self.selection['relaxed']} relaxed nothing: C2 compiled none of its methods; expected "
+                "names such as java.util.HashMap.putVal, of methods that run often"
+            )
+        return warnings
 
     def error(self) -> MemgraftError | None:
         """What the exit code of `memgraft run` has to say, if anything."""
         if refusal := refusal_of(self.jvms):
             return refusal
+        for jvm in self.jvms:
+            if jvm.grafts.ordering is not None and (unsound := ordering_figures.unsound(jvm.grafts.ordering)):
+                return CannotTakeError(f"{jvm.jvm}: {unsound}")
         if self.interrupted:
             return InterruptedRunError(f"'{self.command[0]}' was interrupted", launch.INTERRUPT)
         if self.ended.exit_code != 0:
@@ -67,6 +83,14 @@ class Finished:
             return ProgramFailedError(f"'{self.command[0]}' ended with {code}")
         return None if self.grafted else unreached_error(self.command, self.joined)
 
+    def _suggested_as_json(self) -> dict[str, Any]:
+        if self.suggested is None:
+            return {}
+        return {
+            "suggested_relaxed": [suggestion.method for suggestion in self.suggested],
+            "suggested": [suggestion.as_json() for suggestion in self.suggested],
+        }
+
     def as_json(self) -> dict[str, Any]:
         return {
             "schema": SCHEMA,
@@ -75,6 +99,7 @@ class Finished:
             "command": list(self.command),
             "grafts": dict(self.selection),
             "profile": self.kept.as_json() if self.kept else None,
+            **self._suggested_as_json(),
             "joined": joined_as_json(self.joined),
             "exit_code": self.ended.exit_code,
             "wall_seconds": self.ended.wall_seconds,
@@ -94,12 +119,20 @@ def run(
     stdout: launch.File = None,
     *,
     profile: bool = True,
+    suggest_relaxed: int | None = None,
 ) -> Finished:
     """Runs the command with the grafts; its input, output and errors are left alone unless `stdout` is given.
+
+    `suggest_relaxed`: with a profile of its methods, of which so many are suggested.
 
     With `profile` a strategy that decides for itself leaves the stock alone unless the program's profile shows a gain.
     """
     program = launch.find_program(command)
+    if suggest_relaxed is not None and ORDERING not in joining(asked):
+        raise WrongUsageError(
+            f"--suggest-relaxed {suggest_relaxed}: expected it together with --ordering sc or sc-seed, whose methods "
+            "can be relaxed"
+        )
     decides = any(choice.decides for choice in choices(asked).values())
     kept = profiles.kept(command, program, os.environ) if profile and decides else None
     selection = stock_of(asked) if kept else asked
@@ -110,7 +143,9 @@ def run(
         joined = launch.Joining()
         if agent is not None:
             variable = launch.choose_variable(program, via)
-            joined = launch.join(selection, variable, launch.loadable(agent, scratch), scratch, counters=True)
+            joined = launch.join(selection, variable, launch.loadable(agent, scratch), scratch, alone=True)
+        if suggest_relaxed is not None:
+            joined = replace(joined, options=(*joined.options, *suggest.jvm_options(scratch)))
         with launch.forwarding() as signals:
             started = launch.start(command, program, joined.environment(os.environ), stdout=stdout)
             signals.watch([started])
@@ -119,7 +154,11 @@ def run(
         jvms = read_summaries(scratch)
         if joined.variable and not jvms:
             require_space(scratch)
-        return Finished(command, selection, joined, ended, jvms, interrupted, kept)
+        finished = Finished(command, selection, joined, ended, jvms, interrupted, kept)
+        if suggest_relaxed is not None and finished.error() is None:
+            homes = [Path(jvm.jvm.libjvm).parents[2] for jvm in jvms if jvm.jvm.libjvm]
+            finished = replace(finished, suggested=suggest.suggestions(scratch, suggest_relaxed, homes))
+        return finished
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -203,7 +242,8 @@ def show(finished: Finished, screen: Screen) -> None:
         for line in (_in_words(done[0]), *_details(done[0])):
             screen.print(f"memgraft: {line}", soft_wrap=True)
     elif done:
-        screen.print(_table(done))
+        for made in jvm_tables.tables(done):
+            screen.print(made)
     if finished.kept:
         measured = ", ".join(map(str, finished.kept.measurements))
         screen.print(
@@ -213,6 +253,8 @@ def show(finished: Finished, screen: Screen) -> None:
         )
     elif not joining(finished.selection):
         screen.print("memgraft: the agent was not loaded: the stock does this by itself", soft_wrap=True)
+    for line in suggest.lines(finished.suggested or []):
+        screen.print(line, soft_wrap=True, markup=False, highlight=False)
     for warning in finished.warnings():
         screen.print(f"memgraft: warning: {warning}", soft_wrap=True)
 
@@ -231,6 +273,8 @@ def _details(jvm: JvmSummary) -> Iterator[str]:
     """What a strategy has to say beyond the common figures, a line each."""
     if jvm.grafts.buffers is not None:
         yield from buffer_figures.lines(jvm.grafts.buffers)
+    if jvm.grafts.ordering is not None:
+        yield from ordering_figures.lines(jvm.grafts.ordering)
     if jvm.grafts.zeroing is not None:
         yield from _zeroing_details(jvm.grafts.zeroing)
     available = [f"{_counted(c)} {c.name.replace('_', ' ')}" for c in jvm.counters if c.available]
@@ -266,28 +310,6 @@ def _counted(counter: Counter) -> str:
             return bytes_of(counter.value)
         case _:
             return f"{counter.value:,.0f}"
-
-
-def _table(jvms: Sequence[JvmSummary]) -> Any:
-    numbers = ("process", "TLABs", "zeroed", "GB/s", "direct cost", "CPU use")
-    made = table("process", "program", "JVM", "kernel", *numbers[1:], right=numbers)
-    for jvm in jvms:
-        zeroing = jvm.grafts.zeroing
-        if zeroing is None:
-            continue
-        made.add_row(
-            str(jvm.pid),
-            jvm.program.split(" ")[0] or "?",
-            # Without the build and the distributor: a table is narrow, and --json has it all.
-            f"{jvm.jvm.version.partition('+')[0]}, {jvm.jvm.collector}",
-            zeroing.kernel,
-            f"{zeroing.tlabs:,}",
-            bytes_of(zeroing.bytes),
-            "-" if zeroing.gigabytes_per_second is None else f"{zeroing.gigabytes_per_second:.1f}",
-            "-" if jvm.direct_cost is None else percent(jvm.direct_cost),
-            "-" if jvm.cpu_utilisation is None else percent(jvm.cpu_utilisation),
-        )
-    return made
 
 
 def to_standard_error() -> int:

@@ -5,6 +5,7 @@ import ctypes
 import errno
 import json
 import os
+import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -19,7 +20,13 @@ AGENT = ROOT / "memgraft/native/libmemgraft_hotspot.so"
 FORGETFUL_AGENT = ROOT / "build/native/stocks/hotspot/tests/libmemgraft_forgetful.so"
 # Its non-temporal strategy is bulk and 3 % of the thread's CPU time more: an effect that is known.
 SLOWED_AGENT = ROOT / "build/native/stocks/hotspot/tests/libmemgraft_slowed.so"
+# Its ordering graft does nothing.
+UNORDERED_AGENT = ROOT / "build/native/stocks/hotspot/tests/libmemgraft_unordered.so"
+AGENT_AARCH64 = ROOT / "build/agent-aarch64/stocks/hotspot/libmemgraft_hotspot.so"
+# Debian's packages of that architecture bring its dynamic linker; what g++-aarch64-linux-gnu has goes with no other.
+LINKER_AARCH64 = Path("/lib/ld-linux-aarch64.so.1")
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "memgraft/jdks"
+JDKS_AARCH64 = CACHE.parent / "jdks-aarch64"
 
 # Under these HotSpot walks and checks its whole heap before and after every collection.
 VERIFY_HEAP = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+VerifyBeforeGC", "-XX:+VerifyAfterGC"]
@@ -81,16 +88,48 @@ def jdk(request: pytest.FixtureRequest) -> Jdk:
     return jdk_called(request.param)
 
 
+@pytest.fixture(params=EACH_VERSION)
+def jdk_of_each_version(request: pytest.FixtureRequest) -> Jdk:
+    return jdk_called(request.param)
+
+
 @pytest.fixture(scope="session")
 def distribution_jdk() -> Jdk:
     return system_jdk()
+
+
+def needed(path: Path, what: str, remedy: str) -> Path:
+    if not path.exists():
+        pytest.skip(f"{what}: no {path}: {remedy}")
+    return path
+
+
+@pytest.fixture(scope="session")
+def agent_aarch64() -> Path:
+    return needed(AGENT_AARCH64, "the agent for aarch64 is not built", "make agent-aarch64 says why")
+
+
+@pytest.fixture(scope="session")
+def java_aarch64() -> list[str | Path]:
+    """How Java of the other architecture is started."""
+    qemu = shutil.which("qemu-aarch64") or shutil.which("qemu-aarch64-static")
+    if qemu is None:
+        pytest.skip("no qemu-aarch64: package qemu-user (setup/packages test)")
+    needed(LINKER_AARCH64, "no C library for aarch64", "package libelf-dev:arm64 brings it (setup/packages test)")
+    homes = sorted(JDKS_AARCH64.glob("temurin-21.*"))
+    if not homes:
+        pytest.skip(f"no Temurin 21 for aarch64 in {JDKS_AARCH64}: setup/jdks could not fetch it")
+    return [qemu, homes[-1] / "bin/java"]
 
 
 @pytest.fixture(scope="session")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The class path of tests/programs, compiled."""
     classes = tmp_path_factory.mktemp("classes")
-    sources = sorted((ROOT / "tests/programs").glob("*.java"))
+    sources = [
+        *sorted((ROOT / "tests/programs").glob("*.java")),
+        *(ROOT / "ordering/annotation/src").rglob("*.java"),
+    ]
     subprocess.run(["javac", "--release", "17", "-Xlint:all", "-Werror", "-d", classes, *sources], check=True)
     return classes
 

@@ -100,13 +100,13 @@ def _alive() -> list[psutil.Process]:
 
 
 @contextlib.contextmanager
-def nothing_left_behind() -> Iterator[None]:
+def nothing_left_behind(grace: float = GRACE) -> Iterator[None]:
     """Fails where a program that was started meanwhile still runs, and ends it."""
     before = set(_alive())
     yield
     started = [one for one in _alive() if one not in before and before.isdisjoint(_ancestors(one))]
     # A program that has just been told to end may take a moment.
-    _, left = psutil.wait_procs(started, timeout=GRACE)
+    _, left = psutil.wait_procs(started, timeout=grace)
     if left:
         pytest.fail(f"left behind:\n{end(left)}")
 

@@ -4,6 +4,7 @@ import json
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -209,6 +210,47 @@ def test_a_killed_jvm_leaves_its_first_summary(
     [summary] = read_summaries()
     assert summary["state"] == "running"
     assert summary["grafts"]["zeroing"]["strategy"] == "bulk"
+
+
+@pytest.mark.parametrize("options", ["zeroing=bulk", "zeroing=concurrent", "buffers=core:1048576", "ordering=sc"])
+def test_a_live_summary_grows_while_the_jvm_runs(
+    distribution_jdk: Jdk, tmp_path: Path, programs: Path, read_summaries: Summaries, options: str
+) -> None:
+    ordering = ["-XX:-UseLoopInvariantCodeMotion", "-XX:-UseFastJNIAccessors", "-XX:-OptimizeStringConcat"]
+    ordering.append("-XX:-OptimizeFill")
+    command = [
+        *[distribution_jdk.java, "-XX:+UseParallelGC", "-Xmn16m", *VERIFY_HEAP],
+        *(ordering if options.startswith("ordering") else []),
+        *[*agent_options(tmp_path, f"{options},live"), "-cp", programs, "AllocateUntilTold"],
+    ]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=clean_environment()
+    )
+    assert process.stdin
+    seen: list[dict] = []
+    try:
+        while len(seen) < 3:
+            [summary] = read_summaries() or [{}]
+            if summary.get("wall_seconds", 0) > (seen[-1]["wall_seconds"] if seen else 0):
+                assert summary["state"] == "running"
+                seen.append(summary)
+            time.sleep(0.05)
+        process.stdin.close()
+        assert process.wait() == 0
+    finally:
+        process.kill()
+    # At most one a second, also where collections are many.
+    assert seen[2]["wall_seconds"] - seen[0]["wall_seconds"] >= 2
+    [ended] = read_summaries()
+    assert ended["state"] == "ended"
+    if "buffers" in options:
+        counts = [summary["grafts"]["buffers"]["levels"][0]["taken"] for summary in [*seen, ended]]
+    elif "zeroing" in options:
+        counts = [summary["grafts"]["zeroing"]["bytes"] for summary in [*seen, ended]]
+    else:
+        counts = [summary["grafts"]["ordering"]["c1"]["stores"] for summary in [*seen, ended]]
+    assert counts == sorted(counts)
+    assert counts[0] < counts[-1]
 
 
 def test_a_summary_that_cannot_be_written_does_not_hurt_the_program(

@@ -301,6 +301,23 @@ def test_buffers_larger_than_a_region_are_refused_on_g1(distribution_jdk: Jdk, p
     assert result.stderr.count("\n") == 1
 
 
+def test_buffers_fit_themselves_into_regions_that_nobody_asked_for(jdk: Jdk, tmp_path: Path) -> None:
+    """A default JVM of a small machine: regions of 1 MiB."""
+    workload = [ROOT / "bin/workload", "churn", "--jvm=-XX:+UseG1GC", "--size", "small", "--iterations", "1"]
+    report = tmp_path / "run.json"
+    words = ["run", "--buffers", "thread=64k,cpu=768k,node=3m", "--output", report]
+    told = memgraft(*words, "--", *workload, JAVA_HOME=str(jdk.home))
+    if "as many: 1" in told.stderr:
+        pytest.skip("this machine has one CPU for one node")
+    assert told.returncode == 0, told.stderr
+    fitted = "cpu=512k instead of 768k, node=512k instead of 3m: half of a G1 region, as HotSpot chose it"
+    assert fitted in " ".join(told.stderr.split())
+    [jvm] = json.loads(report.read_text())["jvms"]
+    levels = jvm["grafts"]["buffers"]["levels"]
+    assert [(level["bytes"], level["asked_bytes"]) for level in levels] == [(2**19, 3 * 2**18), (2**19, 3 * 2**20)]
+    assert all(level["taken"] > 0 for level in levels)
+
+
 def test_more_levels_than_the_machine_has_are_refused(distribution_jdk: Jdk, programs: Path) -> None:
     options = ["-XX:+UseParallelGC", *joined(programs, "buffers=cpu:262144+core:524288+processor:1048576+node:2097152")]
     options[-1] = options[-1].partition(",summary=")[0]

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Jdk, fetched_jdk, memgraft
+from conftest import EACH_VERSION, ROOT, Jdk, fetched_jdk, memgraft
 from processes import clean_environment, run
-from tiers import deep
+from tiers import combinations, deep
 
-WORKLOADS = ["lusearch", "luindex", "h2", "xalan", "jython", "javac", "churn"]
+SPARK = ["sparkwordcount", "sparksort", "sparkaggregate", "sparkkmeans", "sparkregression"]
+WORKLOADS = ["lusearch", "luindex", "h2", "xalan", "jython", "javac", "churn", *SPARK]
 
 
 def one_line(result: subprocess.CompletedProcess[str], code: int) -> str:
@@ -345,7 +346,9 @@ def test_zero_calibrate_writes_a_table_that_the_library_takes(tmp_path: Path) ->
     assert "memgraft zero calibrate" in line
 
 
-@pytest.mark.parametrize("workload", WORKLOADS)
+@pytest.mark.parametrize(
+    "workload", [pytest.param(name, marks=[deep] if name in SPARK[1:] else []) for name in WORKLOADS]
+)
 def test_workload_comes_out_the_same_with_and_without_graft(workload: str, tmp_path: Path) -> None:
     command = [ROOT / "bin/workload", workload, "--size", "small", "--iterations", "2"]
     stock = run(command)
@@ -361,6 +364,25 @@ def test_workload_comes_out_the_same_with_and_without_graft(workload: str, tmp_p
     assert checksums(stock.stdout) == checksums(grafted.stdout)
     # The agent is for the workload's JVM alone, not for what resolves its artifacts.
     assert len(json.loads(report.read_text())["jvms"]) == 1
+
+
+def test_every_workload_is_tested_here() -> None:
+    assert sorted(WORKLOADS) == run([ROOT / "bin/workload", "--list"]).stdout.split()
+
+
+@combinations(jdk=EACH_VERSION, workload=["sparksort", "sparkkmeans", "sparkregression"], strength=1)
+def test_spark_comes_out_the_same_on_any_jdk_and_leaves_nothing(workload: str, jdk: Jdk, tmp_path: Path) -> None:
+    """The workload itself checks that its checksum is the expected one; two threads are the tests' above."""
+    words = ["--size", "small", "--iterations", "1", "--threads", "3", f"--jvm=-Djava.io.tmpdir={tmp_path}"]
+    result = run([ROOT / "bin/workload", workload, *words], JAVA_HOME=str(jdk.home))
+    assert result.returncode == 0, result.stderr
+    [iteration] = map(json.loads, result.stdout.splitlines())
+    # The executors' too, not only the driver's.
+    assert iteration["worker_cpu_seconds"] > 0
+    assert iteration["allocated_bytes"] > 10**7
+    assert list(tmp_path.iterdir()) == []
+    said = [line for line in result.stderr.splitlines() if not line.startswith(("WARNING: ", "workload: "))]
+    assert said == []
 
 
 def test_workload_says_what_it_does_not_know() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, SLOWED_AGENT, memgraft, memgraft_with
+from guest.machine import Root
 from processes import run
 from tiers import deep
 
@@ -137,6 +138,13 @@ FROM_LAUNCHES = [
     *("zeroing-5.9", "zeroing-5.10", "zeroing-5.11", "zeroing-table-5.1"),
 ]
 FROM_KERNELS = ["zeroing-3.1", "power-zeroing-1", "power-zeroing-2"]
+# On any workload that is asked for; with CPUs of their own; with relaxed methods; with each saving alone.
+ON_ALL_CPUS = [f"ordering-{figure}" for figure in ("3.2", "3.3", "3.4", "3.5", "3.6", "3.10", "3.15", "4.6")]
+ON_SOME_CPUS = ["ordering-3.11", "ordering-3.12"]
+RELAXED = ["ordering-3.14"]
+SAVINGS = ["ordering-savings"]
+FROM_ORDERING = [*ON_ALL_CPUS, *ON_SOME_CPUS, *RELAXED, *SAVINGS]
+FROM_GUESTS = [f"placement-{one}" for one in ("table-4", "table-6", "figure-3", "figure-4")]
 FROM_BUFFERS = ["buffers-figure-2", "buffers-figure-3", "buffers-table-1", "buffers-table-2", "buffers-four-levels"]
 
 
@@ -166,9 +174,11 @@ def test_paper_at_small_size(name: str, measured: Path, tmp_path: Path) -> None:
 
 def test_every_definition_that_is_measured_is_tested_here() -> None:
     listed = json.loads(memgraft("paper", "--json").stdout)["papers"]
-    assert {one["name"] for one in listed if not one["absent"]} == {*FROM_LAUNCHES, *FROM_KERNELS, *FROM_BUFFERS}
+    tested = {*FROM_LAUNCHES, *FROM_KERNELS, *FROM_BUFFERS, *FROM_ORDERING, *FROM_GUESTS}
+    # This one takes two sockets.
+    assert {one["name"] for one in listed if not one["absent"]} - {"ordering-3.13"} == tested
     for one in listed:
-        family = "buffers" if one["name"] in FROM_BUFFERS else "zeroing"
+        family = one["name"].partition("-")[0].replace("power", "zeroing")
         assert (ROOT / f"experiments/{family}/{one['name']}.toml").is_file()
 
 
@@ -198,6 +208,67 @@ def test_buffers_paper_at_small_size(name: str, buffered: Path, tmp_path: Path) 
     for cell in (cell for part in made["ours"] if not part["relative"] for cell in part["cells"]):
         # Of the paper's magnitude, and far from what a mistake in the counting would give.
         assert 0 <= cell["median"] < 0.03
+
+
+@pytest.fixture(
+    scope="module",
+    params=[ON_ALL_CPUS, ON_SOME_CPUS, RELAXED, SAVINGS],
+    ids=["all-cpus", "some-cpus", "relaxed", "savings"],
+)
+def ordered(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """A small grid under every ordering that some figures take, and these."""
+    if "--ordering" not in memgraft("run", "--help").stdout:
+        pytest.skip("this Memgraft has no --ordering: none of its figures is measured")
+    folder = tmp_path_factory.mktemp("paper") / "ordered"
+    words = ["--size", "small", "--workloads", "churn", "--launches", "6", "--iterations", "2", "--output", folder]
+    # Each of them takes the same launches.
+    result = memgraft("paper", request.param[0], *words)
+    assert result.returncode == 0, result.stderr
+    return folder, request.param
+
+
+@deep
+def test_ordering_figures_at_small_size(ordered: tuple[Path, list[str]], tmp_path: Path) -> None:
+    folder, names = ordered
+    for name in names:
+        result = memgraft("paper", name, "--from", folder, "--output", tmp_path / name, "--json")
+        assert result.returncode == 0, result.stderr
+        [made] = json.loads(result.stdout)["papers"]
+        cells = [cell for part in made["ours"] for cell in part["cells"]]
+        assert {cell["row"].partition(",")[0] for cell in cells} <= {"churn", "geometric mean"}
+        assert {"sc", "sc-seed"} <= {cell["series"] for cell in cells}
+        assert made["published"] or made["unpublished"]
+        assert Path(made["page"]).is_file()
+    joined = {
+        launch["side"]: launch["jvms"]
+        for log in folder.glob("grid/*/launches.jsonl")
+        for launch in map(json.loads, log.read_text().splitlines())
+    }
+    assert not joined["stock"]
+    assert all(jvms for side, jvms in joined.items() if side != "stock")
+
+
+@pytest.fixture(scope="module")
+def placed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One kernel of the smallest size, in emulated machines."""
+    scratch = tmp_path_factory.mktemp("paper")
+    Root(scratch / "root")  # skips what has no emulator
+    folder = scratch / "placed"
+    words = ["--size", "small", "--workloads", "mg", "--launches", "1", "--output", folder]
+    result = memgraft("paper", "placement-figure-3", *words)
+    assert result.returncode == 0, result.stderr
+    return folder
+
+
+@deep
+@pytest.mark.parametrize("name", FROM_GUESTS)
+def test_placement_paper_at_small_size(name: str, placed: Path, tmp_path: Path) -> None:
+    result = memgraft("paper", name, "--from", placed, "--output", tmp_path / "out", "--json")
+    assert result.returncode == 0, result.stderr
+    [made] = json.loads(result.stdout)["papers"]
+    assert {cell["row"] for part in made["ours"] for cell in part["cells"]} == {"mg"}
+    assert made["published"] or made["table"] or made["unpublished"]
+    assert Path(made["page"]).is_file()
 
 
 def test_many_threads_have_work() -> None:

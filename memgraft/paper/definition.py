@@ -11,14 +11,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from memgraft.errors import MemgraftError, WrongUsageError
 from memgraft.formats import why
 
-FAMILIES = ("zeroing", "buffers")
+FAMILIES = ("zeroing", "buffers", "ordering", "placement")
 """The folders of definitions, one per family of grafts."""
 PLACES = (
     # A checkout, and what the build put into an installed Memgraft.
     Path(__file__).parent.parent.parent / "experiments",
     Path(__file__).parent / "experiments",
 )
-PREFIXES = ("zeroing-", "power-zeroing-", "buffers-")
+PREFIXES = ("zeroing-", "power-zeroing-", "buffers-", "ordering-", "placement-")
 """How names begin, in the order in which they are listed."""
 
 Quantity = Literal[
@@ -59,13 +59,41 @@ class LevelsPart(Strict):
     """Without buffers: the baseline of a speed-up."""
 
 
+class OrderingPart(Strict):
+    """Times under some orderings: a row for each program."""
+
+    title: str
+    quantity: Literal["steady", "first-iteration"]
+    orderings: list[str]
+    relative_to: str | None = None
+    relaxed: list[int] = [0]
+    """How many of a program's hottest methods keep the plain memory model."""
+
+    @property
+    def strategies(self) -> list[str]:
+        """The series, as launches are named."""
+        return [relaxed(ordering, methods) for ordering in self.orderings for methods in self.relaxed]
+
+    @property
+    def needed(self) -> list[str]:
+        return [*([self.relative_to] if self.relative_to else []), *self.strategies]
+
+
+def relaxed(ordering: str, methods: int) -> str:
+    """`sc-seed`, `sc-seed-relaxed-5`."""
+    return f"{ordering}-relaxed-{methods}" if methods else ordering
+
+
 class Programs(Strict):
-    """What a grid of buffers runs on, unless the command line says otherwise."""
+    """What a figure of buffers or of orderings runs on, unless the command line says otherwise."""
 
     workloads: list[str]
-    threads: list[int]
+    threads: list[int] = []
+    """None: as many as CPUs."""
     heap: str
-    """A third of it is the nursery."""
+    """Of buffers a third of it is the nursery."""
+    pinned: list[Literal["near", "sockets"]] = []
+    """Where as many CPUs as threads are: on one processor as far as they go, or half of them on another one."""
 
 
 class KernelPart(Strict):
@@ -81,6 +109,23 @@ class KernelPart(Strict):
     """All: as many as the benchmark started at most."""
     least_bytes: int
     most_bytes: int
+
+
+class PlacementPart(Strict):
+    """Something of runs under `memgraft place`: a row for each kernel, a column for each interval."""
+
+    title: str
+    shows: Literal[
+        "samples", "non-local", "reduction", "moved", "moved-back", "overhead", "modelled-time", "modelled-gain"
+    ]
+
+
+class Guest(Strict):
+    """What figures of placement run on, in an emulated machine."""
+
+    kernels: list[str]
+    intervals: list[float]
+    """Seconds between two migrations."""
 
 
 class Published(Strict):
@@ -110,12 +155,16 @@ class Definition(Strict):
     """What is measured here, and how that differs."""
     needs: str | None = None
     """What it takes that Memgraft cannot measure: then it is listed and not run."""
+    elsewhere: str | None = None
+    """What of the paper's machine or design Memgraft has nothing of: then too."""
     unpublished: str = ""
     """What the source shows and does not print."""
     aliases: list[str] = []
     programs: Programs | None = None
-    """Only with parts of levels."""
-    part: list[GridPart | KernelPart | LevelsPart] = []
+    """Only with parts of levels or of orderings."""
+    guest: Guest | None = None
+    """Only with parts of placement."""
+    part: list[GridPart | KernelPart | LevelsPart | OrderingPart | PlacementPart] = []
     published: list[Published] = []
     table: PublishedTable | None = None
 
@@ -126,6 +175,21 @@ class Definition(Strict):
     @property
     def levels(self) -> list[LevelsPart]:
         return [part for part in self.part if isinstance(part, LevelsPart)]
+
+    @property
+    def orderings(self) -> list[OrderingPart]:
+        return [part for part in self.part if isinstance(part, OrderingPart)]
+
+    @property
+    def placements(self) -> list[PlacementPart]:
+        return [part for part in self.part if isinstance(part, PlacementPart)]
+
+    @property
+    def family(self) -> str:
+        """Figures of one family can share launches; kernels have none, and go with zeroing."""
+        if self.placements:
+            return "placement"
+        return "buffers" if self.levels else "ordering" if self.orderings else "zeroing"
 
     @property
     def kernels(self) -> list[KernelPart]:

@@ -10,6 +10,7 @@ from memgraft import __version__, machine
 from memgraft.design import MIN_PAIRS, rounds
 from memgraft.errors import CannotTakeError, WrongUsageError
 from memgraft.formats import JvmSummary
+from memgraft.grafts import Selection
 from memgraft.iterations import Iteration
 from memgraft.launch import Ended, Via
 from memgraft.launches import Launches
@@ -78,20 +79,34 @@ class Program:
 
     workload: str
     threads: int | None = None
+    cpus: Sequence[int] = ()
+    """Where alone it may run; none: anywhere."""
+    pinned: str = ""
+    """How these were chosen."""
+    items: bool = True
+    """Whether there are as many items as threads, or some threads of javac, which has few, would have nothing to do."""
 
     @property
     def name(self) -> str:
         """Of its folder."""
-        return self.workload if self.threads is None else f"{self.workload}-{self.threads}"
+        return "-".join([self.workload, *([] if self.threads is None else [str(self.threads)]), *self.pinned.split()])
 
     @property
     def title(self) -> str:
-        return self.workload if self.threads is None else f"{self.workload}, {count_of(self.threads, 'thread')}"
+        return ", ".join([self.workload, *self.condition])
+
+    @property
+    def condition(self) -> list[str]:
+        """What was set of it, in words."""
+        threads = [] if self.threads is None else [count_of(self.threads, "thread")]
+        return [*threads, *([f"CPUs {','.join(map(str, self.cpus))}"] if self.cpus else [])]
 
     @property
     def options(self) -> list[str]:
-        # As many items as threads, or some threads of javac, which has few, would have nothing to do.
-        return [] if self.threads is None else ["--threads", str(self.threads), "--items", str(self.threads)]
+        if self.threads is None:
+            return []
+        items = ["--items", str(self.threads)] if self.items else []
+        return ["--threads", str(self.threads), *items]
 
 
 @dataclass(frozen=True)
@@ -107,6 +122,15 @@ class Plan:
     jvm_options: Sequence[str] = JVM_OPTIONS
     left_out: Mapping[str, str] = field(default_factory=dict)
     """What a figure has and this machine cannot run, and why."""
+    asked: str | None = None
+    """The workloads that were named, instead of those of each figure."""
+
+    def strategies_of(self, _: Program) -> Sequence[str]:
+        return self.strategies
+
+    def selection(self, _: Program, strategy: str) -> Selection:
+        """What a launch with this strategy is started with."""
+        return {self.graft: strategy}
 
     def command(self, program: Program) -> list[str]:
         options = [f"--jvm={option}" for option in self.jvm_options]
@@ -115,7 +139,7 @@ class Plan:
 
     @property
     def total(self) -> int:
-        return len(self.programs) * len(self.strategies) * self.launches
+        return sum(len(self.strategies_of(program)) for program in self.programs) * self.launches
 
 
 def plan(asked: str | None, strategies: Sequence[str], size: str, iterations: int, launches: int) -> Plan:
@@ -162,14 +186,17 @@ def run(planned: Plan, output: Path, watch: Watcher) -> None:
         "launches": planned.launches,
         "jvm_options": planned.jvm_options,
         "left_out": planned.left_out,
+        "asked": planned.asked,
     }
     write_file(folder / SETTINGS, dump(settings))
-    selections = {name: {planned.graft: name} for name in planned.strategies}
-    for at, program in enumerate(planned.programs):
-        groups = rounds(planned.strategies, planned.launches)
-        ended = at * len(groups)
+    ended = 0
+    for program in planned.programs:
+        strategies = planned.strategies_of(program)
+        selections = {name: planned.selection(program, name) for name in strategies}
+        groups = rounds(strategies, planned.launches, program.cpus)
         launches = Launches(planned.command(program), Via.AUTO, selections, groups, folder / program.name)
         launches.run(lambda now, done, _, of=program.title, before=ended: watch(f"{of}, {now.side}", before + done))  # type: ignore[misc]
+        ended += len(groups)
 
 
 def read(folder: Path, needed: Sequence[str]) -> Grid:

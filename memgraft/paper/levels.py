@@ -103,7 +103,7 @@ def plan(
     """One grid for all of them. A TLAB size's launches follow each other, so that what is compared is near in time."""
     parts = [part for one in definitions for part in chosen(one, choice)]
     first = next(one.programs for one in definitions if one.programs)
-    heap = _heap(choice.heap or first.heap)
+    heap = heap_of(choice.heap or first.heap)
     left_out = {
         levels: reason
         for levels in dict.fromkeys(levels for part in parts for levels in part.levels)
@@ -121,14 +121,14 @@ def plan(
     programs = [
         Program(name, threads)
         for name in grid.workloads(workloads, launches, first.workloads)
-        for threads in _threads(choice.threads, first)
+        for threads in threads_of(choice.threads, first)
     ]
     nursery = buffers.shown(heap // NURSERY // 2**20 * 2**20)
     options = ["-XX:+UseParallelGC", *(f"-X{of}{buffers.shown(heap)}" for of in ("ms", "mx")), f"-Xmn{nursery}"]
     return Plan(programs, list(strategies), size, iterations, launches, "buffers", options, left_out)
 
 
-def _threads(asked: str | None, programs: Programs) -> list[int]:
+def threads_of(asked: str | None, programs: Programs) -> list[int]:
     if asked is None:
         return programs.threads
     numbers = [int(text) if re.fullmatch(r"\d{1,5}", text) else 0 for text in asked.split(",")]
@@ -137,7 +137,7 @@ def _threads(asked: str | None, programs: Programs) -> list[int]:
     return list(dict.fromkeys(numbers))
 
 
-def _heap(text: str) -> int:
+def heap_of(text: str) -> int:
     found = re.fullmatch(r"(\d{1,6})([mg])", text, re.IGNORECASE)
     size = int(found[1]) * buffers.UNITS[found[2].lower()] if found else 0
     if size < LEAST_HEAP:
@@ -254,15 +254,15 @@ def measured(definition: Definition, kept: Grid) -> list[tuple[str, str]]:
     levels = dict.fromkeys(levels for part in definition.levels for levels in part.levels)
     run = [(tlab, one) for tlab in tlabs for one in levels if under(tlab, one) in has]
     rows = [
-        ("TLABs run", _part([tlab for tlab in tlabs if any(tlab == row for row, _ in run)], list(tlabs))),
-        ("buffers run", _part([one for one in levels if any(one == column for _, column in run)], list(levels))),
+        ("TLABs run", part_of([tlab for tlab in tlabs if any(tlab == row for row, _ in run)], list(tlabs))),
+        ("buffers run", part_of([one for one in levels if any(one == column for _, column in run)], list(levels))),
     ]
     if programs is not None:
         here = kept.programs()
         counts = dict.fromkeys(str(program.threads) for program in here)
         rows += [
-            ("workloads run", _part(list(dict.fromkeys(one.workload for one in here)), programs.workloads)),
-            ("threads run", _part(list(counts), [str(number) for number in programs.threads])),
+            ("workloads run", part_of(list(dict.fromkeys(one.workload for one in here)), programs.workloads)),
+            ("threads run", part_of(list(counts), [str(number) for number in programs.threads])),
         ]
     left_out = kept.settings.get("left_out", {})
     rows += [(f"left out: {one}", left_out[one]) for one in levels if one in left_out]
@@ -277,6 +277,7 @@ def measured(definition: Definition, kept: Grid) -> list[tuple[str, str]]:
     return rows + [(f"level {kind}", f"{count_of(count, 'buffer')}, {take}") for kind, count, take in sorted(seen)]
 
 
-def _part(run: Sequence[str], full: Sequence[str]) -> str:
+def part_of(run: Sequence[str], full: Sequence[str]) -> str:
+    """Which of a figure's were run, in words."""
     missing = [one for one in full if one not in run]
     return f"{'; '.join(run)} (not: {'; '.join(missing)})" if missing else f"all: {'; '.join(run)}"

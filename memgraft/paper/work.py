@@ -11,7 +11,7 @@ from memgraft import __version__, machine, screen, zero
 from memgraft.errors import CannotTakeError, WrongUsageError
 from memgraft.launches import prepare_output
 from memgraft.metrics import MetricName, named
-from memgraft.paper import grid, kernels, levels, measures
+from memgraft.paper import grid, kernels, levels, measures, orderings, placements
 from memgraft.paper.definition import Definition, definitions, find
 from memgraft.words import count_of
 
@@ -32,12 +32,13 @@ class Asked:
     """The output of an earlier one, to be used instead of measuring."""
     output: Path | None
     choice: levels.Choice = field(default_factory=levels.Choice)
-    """Of the figures of buffers."""
+    """Of the figures of buffers and orderings."""
 
 
 def listed() -> list[dict[str, Any]]:
     """Every table and figure, and why it is not measured here where it is not."""
     counters = machine.hardware_counters()
+    processors = machine.kinds()["processor"]
     here = "" if counters["available"] else f"; this machine has no hardware counters at all: {counters['reason']}"
     return [
         {
@@ -46,17 +47,27 @@ def listed() -> list[dict[str, Any]]:
             "item": one.item,
             "source": one.source,
             "section": one.section,
-            "absent": f"no: needs {one.needs}, which Memgraft does not count{here}" if one.needs else None,
+            "absent": _absent(one, here, processors),
         }
         for one in definitions()
     ]
 
 
+def _absent(one: Definition, counters: str, processors: int) -> str | None:
+    if one.needs:
+        return f"no: needs {one.needs}, which Memgraft does not count{counters}"
+    if one.elsewhere:
+        return f"no: {one.elsewhere}"
+    if one.programs and "sockets" in one.programs.pinned and processors < orderings.SOCKETS:
+        return f"no: takes CPUs of {orderings.SOCKETS} sockets; this machine has {processors}"
+    return None
+
+
 def chosen(names: Sequence[str]) -> list[Definition]:
     found = list({one.name: one for one in map(find, names)}.values())
+    absences = {entry["name"]: entry["absent"] for entry in listed()}
     for one in found:
-        if one.needs:
-            absent = next(entry["absent"] for entry in listed() if entry["name"] == one.name)
+        if absent := absences[one.name]:
             raise CannotTakeError(f"{one.name} ({one.item}) is not measured here: {absent.removeprefix('no: ')}")
     return found
 
@@ -67,40 +78,61 @@ def make(names: Sequence[str], asked: Asked) -> list[dict[str, Any]]:
     _check_families(wanted, asked)
     strategies = list(dict.fromkeys(name for one in wanted for part in one.grid for name in part.needed))
     of_levels = [one for one in wanted if one.levels]
-    planned = None
-    if of_levels and asked.kept is None:
+    of_orderings = [one for one in wanted if one.orderings]
+    planned: grid.Plan | None = None
+    default = Path("memgraft-out") / f"paper-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
+    if of_orderings and asked.kept is None:
+        planned = orderings.plan(
+            of_orderings, asked.choice, asked.workloads, asked.size, asked.iterations, asked.launches
+        )
+    elif of_levels and asked.kept is None:
         planned = levels.plan(of_levels, asked.choice, asked.workloads, asked.size, asked.iterations, asked.launches)
     elif strategies and asked.kept is None:
         planned = grid.plan(asked.workloads, strategies, asked.size, asked.iterations, asked.launches)
-    default = Path("memgraft-out") / f"paper-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
+    if wanted[0].placements:
+        return _placements(wanted, asked, asked.output or default)
     output = prepare_output(asked.output or default, parts=())
     source = asked.kept or output
+    if isinstance(planned, orderings.OrderingPlan):
+        planned.find_relaxed(output)
     if planned is not None:
         with screen.progress() as bar:
             task = bar.add_task("starting", total=planned.total)
             grid.run(planned, output, lambda what, done: bar.update(task, completed=done, description=what))
     if any(one.kernels for one in wanted) and asked.kept is None:
         screen.write_file(output / BENCH, screen.dump(zero.bench(quick=asked.size == "small")))
-    read = grid.read(source, strategies) if strategies or of_levels else None
+    read = grid.read(source, strategies) if strategies or of_levels or of_orderings else None
     return [_one(definition, source, read, asked, output) for definition in wanted]
 
 
+def _placements(wanted: Sequence[Definition], asked: Asked, folder: Path) -> list[dict[str, Any]]:
+    plan = None
+    if asked.kept is None:
+        plan = placements.plan(wanted, asked.workloads, asked.size, asked.launches)
+    output = prepare_output(folder, parts=())
+    if plan is not None:
+        with screen.progress() as bar:
+            task = bar.add_task("starting", total=plan.total)
+            placements.run(plan, output, lambda what, done: bar.update(task, completed=done, description=what))
+    kept = placements.read(asked.kept or output)
+    return [_written(one, placements.tables(one, kept), placements.measured(kept), output) for one in wanted]
+
+
 def _check_families(wanted: Sequence[Definition], asked: Asked) -> None:
-    """Launches of zeroing and of buffers differ in heap and threads, and one folder holds one grid."""
-    of_levels = [one.name for one in wanted if one.levels]
-    others = [one.name for one in wanted if not one.levels]
-    if of_levels and others:
+    """Launches of different grafts differ in heap and threads, and one folder holds one grid."""
+    families = {one.family: one for one in reversed(wanted)}
+    if len(families) > 1:
+        first, second = list(families.values())[:2]
         raise WrongUsageError(
-            f"{of_levels[0]} and {others[0]} have no launches in common; expected figures of buffers only, or of "
-            "zeroing only: name them in two commands"
+            f"{first.name} and {second.name} have no launches in common; expected figures of {first.family} only, or "
+            f"of {second.family} only: name them in two commands"
         )
-    if others and asked.choice.typed:
-        raise WrongUsageError(f"{asked.choice.typed}: {others[0]} has nothing to choose; expected a figure of buffers")
+    plain = families.get("zeroing") or families.get("placement")
+    if plain is not None and asked.choice.typed:
+        raise WrongUsageError(f"{asked.choice.typed}: {plain.name} has nothing to choose; expected a figure of buffers")
 
 
 def _one(definition: Definition, source: Path, read: grid.Grid | None, asked: Asked, output: Path) -> dict[str, Any]:
-    from memgraft.paper import page
-
     metric = named(asked.metric)
     tables = [measures.table(part, read, metric) for part in definition.grid] if read else []
     if definition.levels and read:
@@ -108,21 +140,33 @@ def _one(definition: Definition, source: Path, read: grid.Grid | None, asked: As
         levels.check(parts, read)
         grid.complete(read, levels.needed(parts, read.settings["strategies"]), source)
         tables = [table for part in parts for table in levels.tables(part, read, metric)]
+    if definition.orderings and read:
+        tables = orderings.tables(definition, read, metric, source)
     bench = _bench(source) if definition.kernels else {}
     of_kernels = [kernels.table(part, bench) for part in definition.kernels]
     tables += [table for table in of_kernels if table is not None]
-    measured = _measured(read if definition.grid or definition.levels else None, bench, asked)
+    measured = _measured(None if bench else read, bench, asked)
     if definition.levels and read:
         measured += levels.measured(definition, read)
+    if definition.orderings and read:
+        measured += orderings.measured(definition, read)
     if None in of_kernels:
         measured.append(("several threads", "not measured: the benchmark may use one CPU only"))
+    return _written(definition, tables, measured, output)
+
+
+def _written(
+    definition: Definition, tables: list[measures.Table], measured: list[tuple[str, str]], output: Path
+) -> dict[str, Any]:
+    from memgraft.paper import page
+
     file = output / f"{definition.name}.html"
     screen.write_file(file, page.render(definition, tables, measured))
     result = {
         "schema": SCHEMA,
         "kind": "paper",
         "memgraft": __version__,
-        **definition.model_dump(exclude={"part", "needs", "aliases", "programs"}),
+        **definition.model_dump(exclude={"part", "needs", "elsewhere", "aliases", "programs", "guest"}),
         "ours": [table.as_json() for table in tables],
         "measured": dict(measured),
         "page": str(file),

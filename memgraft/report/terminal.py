@@ -41,11 +41,15 @@ def _tables(outcome: Outcome, screen: Screen) -> None:
         metrics.add_row(row.name, *cells, row.verdict, style="bold" if row.headline else "")
     screen.print(metrics)
     _rows(screen, "The epochs", facts.epoch_rows(outcome))
-    _rows(screen, "What the graft did, per launch", [*grafted_rows(outcome.zeroing), *outcome.buffers[Side.GRAFTED]])
+    _rows(
+        screen,
+        "What the graft did, per launch",
+        [*grafted_rows(outcome.zeroing), *outcome.buffers[Side.GRAFTED], *outcome.ordering[Side.GRAFTED]],
+    )
     _rows(
         screen,
         f"What {baseline} did, per launch",
-        [*grafted_rows(outcome.baseline_zeroing), *outcome.buffers[Side.BASELINE]],
+        [*grafted_rows(outcome.baseline_zeroing), *outcome.buffers[Side.BASELINE], *outcome.ordering[Side.BASELINE]],
     )
     _rows(screen, "How quiet it was", facts.noise_rows(outcome))
 

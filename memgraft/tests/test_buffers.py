@@ -123,6 +123,17 @@ def level(**fields: object) -> dict[str, object]:
     }
 
 
+def test_a_level_that_does_not_fit_is_told_first() -> None:
+    levels = [level(bytes=2**19, asked_bytes=2**20), level(kind="node", asked_bytes=0)]
+    told = list(lines(formats.Buffers.model_validate({"levels": levels, "collections": 9})))
+    assert told[0] == (
+        "cpu=512k instead of 1m: half of a G1 region, as HotSpot chose it; a larger -XX:G1HeapRegionSize holds larger "
+        "buffers"
+    )
+    as_asked = formats.Buffers.model_validate({"levels": [level(asked_bytes=2**20)], "collections": 9})
+    assert not any("instead" in line for line in lines(as_asked))
+
+
 def test_an_automatic_size_is_explained() -> None:
     change = {
         "collection": 7,

@@ -88,7 +88,7 @@ class TestEnvironment:
 
     def test_the_agent_gets_the_table_of_this_cpu_and_counts_where_asked(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(launch, "table_for_this_cpu", lambda: Path("/c/a,b.table"))
-        joined = launch.join({"zeroing": "bulk"}, JDK_JAVA_OPTIONS, Path("/n/agent.so"), Path("/s"), counters=True)
+        joined = launch.join({"zeroing": "bulk"}, JDK_JAVA_OPTIONS, Path("/n/agent.so"), Path("/s"), alone=True)
         assert joined.options[-1] == "-agentpath:/n/agent.so=zeroing=bulk,counters,table=/c/a%2Cb.table,summary=/s"
 
 

@@ -10,15 +10,21 @@
 #include <cstdlib>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "c1_check.h"
+#include "c1_emission.h"
 #include "graft_buffers.h"
+#include "graft_ordering.h"
 #include "graft_zeroing.h"
+#include "interpreter_emission.h"
 #include "joints.h"
 #include "memgraft/linux/perf_counters.h"
 #include "options.h"
+#include "ordering_needs.h"
 #include "patch.h"
 #include "refusal.h"
 #include "stock.h"
@@ -30,7 +36,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::array<const Needs*, 4> kAllNeeds{&kZeroingNeeds, &kWindowNeeds, &kAheadNeeds, &kBufferNeeds};
+constexpr std::array<const Needs*, 10> kAllNeeds{
+    &kZeroingNeeds,    &kWindowNeeds,   &kAheadNeeds,          &kBufferNeeds,         &kOrderingNeeds,
+    &kOrderingG1Needs, &kOrderingNodes, &c1::kEmissionNeeds17, &c1::kEmissionNeeds21, &c1::kEmissionNeeds25,
+};
 
 // What lives from Agent_OnLoad to the end of the JVM.
 struct Agent {
@@ -72,15 +81,52 @@ Identity identify(jvmtiEnv* jvmti) {
   return identity;
 }
 
+constexpr std::chrono::seconds kBetweenLiveSummaries{1};
+
+// A collection may still end while the JVM does, and the last word must be that it has ended.
+struct LastWord {
+  std::mutex mutex;
+  bool spoken = false;
+};
+
+LastWord& last_word() {
+  static LastWord word;
+  return word;
+}
+
+// Within a pause, and so seldom. Called by one thread at a time: collections do not overlap.
+void write_so_far() {
+  static Clock::time_point next;
+  const Agent& agent = *loaded_agent();
+  const Clock::time_point now = Clock::now();
+  if (!agent.summary || now < next) {
+    return;
+  }
+  next = now + kBetweenLiveSummaries;
+  try {
+    const std::lock_guard lock(last_word().mutex);
+    const std::chrono::duration<double> wall = now - agent.started;
+    if (!last_word().spoken &&
+        !agent.summary->write(summarise_so_far(agent.options, agent.stock, wall.count()))) {
+      next = Clock::time_point::max();  // said once is enough
+    }
+  } catch (const std::exception& error) {
+    next = Clock::time_point::max();
+    (void)std::fprintf(stderr, "memgraft: no summary while it runs: %s\n", error.what());
+  }
+}
+
 void JNICALL on_vm_death(jvmtiEnv* jvmti, JNIEnv* /*jni*/) {
   const Agent& agent = *loaded_agent();
   if (!agent.summary) {
     return;
   }
   try {
+    const std::string program = system_property(jvmti, "sun.java.command");
+    const std::lock_guard lock(last_word().mutex);
+    last_word().spoken = true;
     const std::chrono::duration<double> wall = Clock::now() - agent.started;
-    (void)agent.summary->write(summarise_ended(agent.options, agent.stock,
-                                               system_property(jvmti, "sun.java.command"), wall.count(),
+    (void)agent.summary->write(summarise_ended(agent.options, agent.stock, program, wall.count(),
                                                agent.counters ? &*agent.counters : nullptr));
   } catch (const std::exception& error) {
     (void)std::fprintf(stderr, "memgraft: no summary: %s\n", error.what());
@@ -100,6 +146,9 @@ void JNICALL on_collection_finish(jvmtiEnv* /*jvmti*/) {
   if (loaded_agent()->options.zeroing) {
     zeroing_collection_ended();
   }
+  if (loaded_agent()->options.live) {
+    write_so_far();
+  }
 }
 
 void require(jvmtiError error, const char* what) {
@@ -114,7 +163,7 @@ void require(jvmtiError error, const char* what) {
 
 void watch(jvmtiEnv* jvmti, const Options& options) {
   const bool collections =
-      options.buffers || (options.zeroing && zeroing_follows_collections(*options.zeroing));
+      options.live || options.buffers || (options.zeroing && zeroing_follows_collections(*options.zeroing));
   jvmtiEventCallbacks callbacks{};
   callbacks.VMDeath = on_vm_death;
   if (collections) {
@@ -164,6 +213,14 @@ void graft(Agent& agent) {
   if (options.buffers) {
     for_buffers = find_buffer_joints(stock, the_collector(kBufferNeeds, stock));
   }
+  std::optional<Joints> for_c1_check;
+  std::optional<Joints> for_interpreter_check;
+  if (options.ordering && options.ordering->check && c1::kKnowsThisMachine) {
+    const Collector collector = the_collector(kOrderingNeeds, stock);
+    // First what the graft itself needs: its refusal says most.
+    for_interpreter_check = find_joints(ordering_needs(collector), stock, collector);
+    for_c1_check = find_joints(c1::emission_needs(stock), stock, collector);
+  }
   Patch patch;
   if (options.zeroing) {
     install_zeroing(*options.zeroing, stock, the_collector(kZeroingNeeds, stock), patch);
@@ -171,6 +228,15 @@ void graft(Agent& agent) {
   if (options.buffers && for_buffers) {
     install_buffers(*options.buffers, stock, the_collector(kBufferNeeds, stock), *for_buffers,
                     options.zeroing.has_value(), refuse_late, patch);
+  }
+  if (options.ordering) {
+    install_ordering(*options.ordering, stock, the_collector(kOrderingNeeds, stock), patch);
+  }
+  if (for_c1_check) {
+    c1::install_emission(*for_c1_check, stock, patch);
+  }
+  if (for_interpreter_check) {
+    install_interpreter_emission(*for_interpreter_check, patch);
   }
   patch.keep();
 }

@@ -88,6 +88,8 @@ struct Buffers {
   // G1's regions cannot hold a TLAB larger than half of them; how large they are, it settles after the agent
   // was loaded. Null with other collectors.
   const std::size_t* region_bytes = nullptr;
+  bool region_was_given = false;           // by the user
+  std::vector<std::uint64_t> asked_words;  // by level
   LateRefusal refuse = nullptr;
   allocation::Hierarchy* hierarchy = nullptr;  // never destroyed: threads may allocate until the process ends
   allocation::PerThread<Times>* times = nullptr;
@@ -161,9 +163,17 @@ void check_region(Buffers& buffers) {
     buffers.sizes->limit(most_bytes / kBytesPerWord);
     return;
   }
+  std::uint64_t below = 1;
   for (std::size_t i = 0; i < buffers.hierarchy->levels(); ++i) {
     const allocation::Level level = buffers.hierarchy->level(i);
     if (level.words * kBytesPerWord > most_bytes) {
+      if (!buffers.region_was_given) {
+        // HotSpot's own choice of region contradicts no wish of the user: buffers fit themselves into it, and
+        // the summary says so. Nothing has been taken yet.
+        buffers.hierarchy->resize(i, most_bytes / kBytesPerWord / below * below);
+        below = buffers.hierarchy->level(i).words;
+        continue;
+      }
       buffers.refuse(
           Refusal("the buffers graft cannot join",
                   {.looked_for =
@@ -173,12 +183,13 @@ void check_region(Buffers& buffers) {
                    .advice = "ask for smaller ones, or for larger regions with -XX:G1HeapRegionSize"},
                   kExitCannotTakeGraft));
     }
+    below = level.words;
   }
   if (buffers.node_level_added) {
     // Only now it is known how much may be bound at once. Nothing has been taken yet.
     const std::size_t top = buffers.hierarchy->levels() - 1;
-    const std::uint64_t below = top == 0 ? 1 : buffers.hierarchy->level(top - 1).words;
-    buffers.hierarchy->resize(top, most_bytes / kBytesPerWord / below * below);
+    const std::uint64_t piece = top == 0 ? 1 : buffers.hierarchy->level(top - 1).words;
+    buffers.hierarchy->resize(top, most_bytes / kBytesPerWord / piece * piece);
   }
 }
 
@@ -311,7 +322,10 @@ const Needs kBufferNeeds{.graft = "buffers",
                          .flags = kFlags,
                          .slots = kSlots,
                          .imports = {},
-                         .functions = kFunctions};
+                         .functions = kFunctions,
+                         .data = {},
+                         .methods = {},
+                         .entries = {}};
 
 Joints find_buffer_joints(const Stock& stock, Collector collector) {
   return find_joints(kBufferNeeds, stock, collector);
@@ -354,7 +368,17 @@ void install_buffers(const BufferOptions& options, const Stock& stock, Collector
                       : nullptr;
   // A function of libjvm, whose mangled name tells its type.
   buffers.fill = reinterpret_cast<FillWithObjects>(joints.at(kFillWithObjects).original);
-  buffers.region_bytes = collector == Collector::g1 ? find_region_bytes(stock) : nullptr;
+  if (collector == Collector::g1) {
+    buffers.region_bytes = find_region_bytes(stock);
+    // HotSpot sets it, too, but later than this.
+    buffers.region_was_given = stock.size_flag("G1HeapRegionSize").value_or(0) != 0;
+  }
+  for (const allocation::Level& level : levels) {
+    buffers.asked_words.push_back(level.words);
+  }
+  if (buffers.node_level_added) {
+    buffers.asked_words.back() = 0;
+  }
   the_buffers = &buffers;
   take_over(patch, under_zeroing(joints.at(kAllocateNewTlab.method), zeroing), buffers.allocate_new_tlab,
             &buffered_allocate_new_tlab);
@@ -377,6 +401,7 @@ BufferCounts buffer_counts() {
   BufferCounts counts;
   for (std::size_t level = 0; level < buffers.hierarchy->levels(); ++level) {
     counts.levels.push_back({.level = buffers.hierarchy->level(level),
+                             .asked_words = buffers.asked_words.at(level),
                              .buffers = buffers.hierarchy->buffers(level),
                              .restartable = buffers.hierarchy->restartable(level),
                              .counts = buffers.hierarchy->counts(level),

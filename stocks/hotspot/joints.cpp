@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "call_site.h"
+#include "entry.h"
 #include "refusal.h"
 
 namespace memgraft::hotspot {
@@ -48,6 +49,9 @@ class Finder {
   void check_flags() const {
     for (const FlagNeed& flag : needs_.flags) {
       const auto value = stock_.flag(flag.name);
+      if (!value && flag.may_be_absent) {
+        continue;
+      }
       if (!value) {
         refuse("the flag " + std::string(flag.name), "no such flag in this libjvm",
                "use a JDK that still has it; `memgraft doctor` lists the JVMs of this machine");
@@ -60,30 +64,25 @@ class Finder {
   }
 
   [[nodiscard]] Joint find_slot(const SlotNeed& need) const {
-    const std::string vtable_name = mangled_vtable(collector_.heap_classes.front());
-    const auto vtable = stock_.symbol(vtable_name);
-    if (!vtable || vtable->size_bytes % sizeof(std::uintptr_t) != 0 ||
-        vtable->size_bytes / sizeof(std::uintptr_t) <= kVtableHeaderWords) {
-      refuse("the virtual table " + vtable_name, "none, or one of a size that no virtual table has",
-             kOtherBuild);
-    }
-    const LoadedSymbol method = implementation_of(need);
-    // A virtual table is an array of code pointers behind its header; the symbol's size was just checked.
-    const std::span<std::uintptr_t> words(reinterpret_cast<std::uintptr_t*>(vtable->address),
-                                          vtable->size_bytes / sizeof(std::uintptr_t));
-    Joint joint{.name = need.method, .original = method.address};
-    for (std::uintptr_t& slot : words.subspan(kVtableHeaderWords)) {
-      if (slot == method.address) {
-        if (joint.cell != nullptr) {
-          refuse("one slot of " + vtable_name + " that holds " + std::string(need.method), "more than one",
-                 kOtherBuild);
-        }
-        joint.cell = &slot;
+    return find_slot(need.method, mangled_vtable(collector_.heap_classes.front()), implementation_of(need));
+  }
+
+  [[nodiscard]] Joint find_method(const MethodNeed& need) const {
+    for (const std::string_view name : need.functions) {
+      if (const auto function = stock_.symbol(name)) {
+        return find_slot(need.name, mangled_vtable(need.class_name), *function);
       }
     }
-    if (joint.cell == nullptr) {
-      refuse("the slot of " + vtable_name + " that holds " + std::string(need.method),
-             "no slot with the address of that method", kOtherBuild);
+    refuse(
+        "the method " + alternatives(need.functions, [](std::string_view name) { return std::string(name); }),
+        "no such symbol in libjvm", kOtherBuild);
+  }
+
+  [[nodiscard]] Joint find_entry(const EntryNeed& need) const {
+    Joint joint = find_function(need.function);
+    if (!can_hook_entry(stock_.code(need.function).function)) {
+      refuse("a first few instructions of " + std::string(need.function) + " that can run elsewhere",
+             "others", kOtherBuild);
     }
     return joint;
   }
@@ -113,6 +112,16 @@ class Finder {
     return {.name = name, .cell = nullptr, .original = function->address};
   }
 
+  [[nodiscard]] Joint find_data(std::string_view name) const {
+    const auto data = stock_.symbol(name);
+    if (!data || data->address % sizeof(std::uintptr_t) != 0 || data->size_bytes < sizeof(std::uintptr_t)) {
+      refuse("the variable " + std::string(name), "no such symbol in libjvm", kOtherBuild);
+    }
+    // A variable that holds a pointer, or a table of them.
+    auto* const cell = reinterpret_cast<std::uintptr_t*>(data->address);
+    return {.name = name, .cell = cell, .original = *cell};
+  }
+
   [[nodiscard]] Nursery find_nursery() const {
     std::string missing;
     const auto nursery = Nursery::find(VmStructs(stock_), collector_.collector, missing);
@@ -122,9 +131,46 @@ class Finder {
     return *nursery;
   }
 
+  [[nodiscard]] AnnotationLayout find_annotations() const {
+    std::string missing;
+    const auto annotations = AnnotationLayout::find(VmStructs(stock_), missing);
+    if (!annotations) {
+      refuse(missing, "none", kOtherBuild);
+    }
+    return *annotations;
+  }
+
  private:
   static constexpr const char* kOtherBuild =
       "use another build of this JDK (Debian's and Temurin's are tested), and report this one";
+
+  [[nodiscard]] Joint find_slot(std::string_view name, const std::string& vtable_name,
+                                const LoadedSymbol& method) const {
+    const auto vtable = stock_.symbol(vtable_name);
+    if (!vtable || vtable->size_bytes % sizeof(std::uintptr_t) != 0 ||
+        vtable->size_bytes / sizeof(std::uintptr_t) <= kVtableHeaderWords) {
+      refuse("the virtual table " + vtable_name, "none, or one of a size that no virtual table has",
+             kOtherBuild);
+    }
+    // A virtual table is an array of code pointers behind its header; the symbol's size was just checked.
+    const std::span<std::uintptr_t> words(reinterpret_cast<std::uintptr_t*>(vtable->address),
+                                          vtable->size_bytes / sizeof(std::uintptr_t));
+    Joint joint{.name = name, .original = method.address};
+    for (std::uintptr_t& slot : words.subspan(kVtableHeaderWords)) {
+      if (slot == method.address) {
+        if (joint.cell != nullptr) {
+          refuse("one slot of " + vtable_name + " that holds " + std::string(name), "more than one",
+                 kOtherBuild);
+        }
+        joint.cell = &slot;
+      }
+    }
+    if (joint.cell == nullptr) {
+      refuse("the slot of " + vtable_name + " that holds " + std::string(name),
+             "no slot with the address of that method", kOtherBuild);
+    }
+    return joint;
+  }
 
   [[noreturn]] void refuse(std::string looked_for, std::string found, std::string advice) const {
     throw Refusal(
@@ -207,6 +253,13 @@ const Nursery& Joints::nursery() const {
   return *nursery_;
 }
 
+const AnnotationLayout& Joints::annotations() const {
+  if (!annotations_) {
+    throw std::logic_error("undeclared annotations");
+  }
+  return *annotations_;
+}
+
 Joints find_joints(const Needs& needs, const Stock& stock, Collector collector) {
   const Finder finder(needs, stock, collector);
   finder.check_version();
@@ -222,7 +275,17 @@ Joints find_joints(const Needs& needs, const Stock& stock, Collector collector) 
   for (const std::string_view function : needs.functions) {
     joints.push_back(finder.find_function(function));
   }
-  return {std::move(joints), needs.nursery ? std::optional(finder.find_nursery()) : std::nullopt};
+  for (const std::string_view data : needs.data) {
+    joints.push_back(finder.find_data(data));
+  }
+  for (const MethodNeed& method : needs.methods) {
+    joints.push_back(finder.find_method(method));
+  }
+  for (const EntryNeed& entry : needs.entries) {
+    joints.push_back(finder.find_entry(entry));
+  }
+  return {std::move(joints), needs.nursery ? std::optional(finder.find_nursery()) : std::nullopt,
+          needs.annotations ? std::optional(finder.find_annotations()) : std::nullopt};
 }
 
 Collector the_collector(const Needs& needs, const Stock& stock) {

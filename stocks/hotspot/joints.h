@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "annotations.h"
 #include "needs.h"
 #include "nursery.h"
 #include "patch.h"
@@ -23,10 +24,13 @@ struct Joint {
 
 class Joints {
  public:
-  Joints(std::vector<Joint> joints, std::optional<Nursery> nursery)
-      : joints_(std::move(joints)), nursery_(nursery) {}
+  Joints(std::vector<Joint> joints, std::optional<Nursery> nursery,
+         std::optional<AnnotationLayout> annotations)
+      : joints_(std::move(joints)), nursery_(nursery), annotations_(annotations) {}
   // The nursery; asking for it where the needs do not is a programming error (std::logic_error).
   [[nodiscard]] const Nursery& nursery() const;
+  // Where annotations are kept; the same.
+  [[nodiscard]] const AnnotationLayout& annotations() const;
   // The joint of that name; asking for one that the needs do not declare is a programming error
   // (std::logic_error).
   [[nodiscard]] const Joint& at(std::string_view name) const;
@@ -34,6 +38,7 @@ class Joints {
  private:
   std::vector<Joint> joints_;
   std::optional<Nursery> nursery_;
+  std::optional<AnnotationLayout> annotations_;
 };
 
 // Puts `replacement` into the joint, and what was there into `original`.

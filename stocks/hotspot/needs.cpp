@@ -19,6 +19,8 @@ std::string mangled_vtable(std::string_view class_name) { return "_ZTV" + length
 NeededNames needed_names(std::span<const Needs* const> all_needs) {
   NeededNames names;
   names.symbols.insert(names.symbols.end(), kVmStructsSymbols.begin(), kVmStructsSymbols.end());
+  names.symbols.insert(names.symbols.end(), kVmTypesSymbols.begin(), kVmTypesSymbols.end());
+  names.symbols.insert(names.symbols.end(), kVmConstantsSymbols.begin(), kVmConstantsSymbols.end());
   for (const CollectorClasses& collector : kCollectors) {
     names.symbols.emplace_back(collector.flag);
     names.symbols.push_back(mangled_vtable(collector.heap_classes.front()));
@@ -37,6 +39,14 @@ NeededNames needed_names(std::span<const Needs* const> all_needs) {
       }
     }
     names.symbols.insert(names.symbols.end(), needs->functions.begin(), needs->functions.end());
+    names.symbols.insert(names.symbols.end(), needs->data.begin(), needs->data.end());
+    for (const MethodNeed& method : needs->methods) {
+      names.symbols.push_back(mangled_vtable(method.class_name));
+      names.symbols.insert(names.symbols.end(), method.functions.begin(), method.functions.end());
+    }
+    for (const EntryNeed& entry : needs->entries) {
+      names.symbols.emplace_back(entry.function);
+    }
     for (const ImportNeed& import : needs->imports) {
       names.imports.emplace_back(import.function);
       names.symbols.insert(names.symbols.end(), import.called_by.begin(), import.called_by.end());

@@ -41,6 +41,7 @@ struct FlagNeed {
   std::string_view name;
   bool value;
   std::string_view option;
+  bool may_be_absent = false;  // from a libjvm that was built without what the flag is about
 };
 
 // A virtual method of the collector's heap, to be replaced in its vtable. `arguments` is the Itanium-ABI
@@ -58,6 +59,19 @@ struct ImportNeed {
   std::span<const std::string_view> called_by;
 };
 
+// A virtual method of a class other than the heap's, to be replaced in that class's vtable. `functions` are
+// the mangled names of what the slot holds; one per spelling that JDK versions gave it.
+struct MethodNeed {
+  std::string_view name;        // by which the joint is asked for
+  std::string_view class_name;  // whose vtable it is
+  std::span<const std::string_view> functions;
+};
+
+// A function of libjvm that is called directly: a jump to the graft's own is put at its entry.
+struct EntryNeed {
+  std::string_view function;  // mangled
+};
+
 // Every need of one way of joining. A graft may have several ways (zeroing has one per family of strategies).
 struct Needs {
   std::string_view graft;
@@ -70,8 +84,14 @@ struct Needs {
   std::span<const ImportNeed> imports;
   // Functions of libjvm that the graft calls, by their mangled names.
   std::span<const std::string_view> functions;
+  // Variables and tables of libjvm that the graft reads or sets, by their mangled names.
+  std::span<const std::string_view> data;
+  std::span<const MethodNeed> methods;
+  std::span<const EntryNeed> entries;
   // Whether the graft must know where the nursery's free memory begins and ends.
   bool nursery = false;
+  // Whether the graft must know where methods and classes keep their annotations.
+  bool annotations = false;
 };
 
 // `_ZN9HeapClass6methodEarguments`

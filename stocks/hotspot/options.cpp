@@ -129,7 +129,7 @@ std::filesystem::path parse_file(std::string_view value, std::string_view option
   std::filesystem::path file = percent_decoded(value, option);
   std::error_code error;
   if (!std::filesystem::is_regular_file(file, error)) {
-    refuse(option, "table=FILE with a file that exists");
+    refuse(option, std::string(option.substr(0, option.find('='))) + "=FILE with a file that exists");
   }
   return file;
 }
@@ -228,12 +228,64 @@ BufferOptions together(const BufferWords& words, const std::optional<ZeroingOpti
   return options;
 }
 
+struct Placement {
+  std::string_view name;
+  OrderingOptions::Savings savings;
+};
+constexpr std::array kPlacements{
+    Placement{.name = "sc", .savings = {.private_objects = true, .final_loads = true, .last_fences = true}},
+    Placement{.name = "sc-seed", .savings = {}},
+    // Each saving alone, and the bound: to measure what they are worth.
+    Placement{.name = "sc-private-objects", .savings = {.private_objects = true}},
+    Placement{.name = "sc-final-loads", .savings = {.final_loads = true}},
+    Placement{.name = "sc-last-fences", .savings = {.last_fences = true}},
+    Placement{.name = "no-fences",
+              .savings = {.private_objects = true, .final_loads = true, .all_fences = true}},
+};
+
+// The same of ordering.
+struct OrderingWords {
+  const Placement* placement = nullptr;
+  std::optional<std::filesystem::path> relaxed;
+  bool check = false;
+
+  [[nodiscard]] bool any() const { return placement != nullptr || relaxed || check; }
+  // False where the key is none of theirs.
+  bool read(std::string_view key, std::string_view value, std::string_view text) {
+    if (key == "ordering") {
+      const auto* const found = std::ranges::find(kPlacements, value, &Placement::name);
+      if (found == kPlacements.end()) {
+        refuse(text, "ordering=sc or ordering=sc-seed");
+      }
+      placement = found;
+    } else if (key == "relaxed") {
+      relaxed = parse_file(value, text);
+    } else if (text == "check-order") {
+      check = true;
+    } else {
+      return false;
+    }
+    return true;
+  }
+};
+
+OrderingOptions together(const OrderingWords& words, std::string_view text) {
+  if (words.placement == nullptr) {
+    refuse(text, "ordering=sc or ordering=sc-seed together with relaxed or check-order");
+  }
+  return {.placement = std::string(words.placement->name),
+          .savings = words.placement->savings,
+          .check = words.check,
+          .relaxed = words.relaxed};
+}
+
 }  // namespace
 
 Options parse_options(std::string_view text) {
   Options options;
   ZeroingWords words;
   BufferWords buffers;
+  OrderingWords ordering;
   for (std::size_t start = 0; start <= text.size();) {
     const std::string_view option = text.substr(start, text.find(',', start) - start);
     start += option.size() + 1;
@@ -252,12 +304,15 @@ Options parse_options(std::string_view text) {
       options.summary_folder = parse_folder(value, option);
     } else if (option == "counters") {
       options.counters = true;
+    } else if (option == "live") {
+      options.live = true;
     } else if (option == "check") {
       options.check = true;
-    } else if (!buffers.read(key, value, option)) {
+    } else if (!buffers.read(key, value, option) && !ordering.read(key, value, option)) {
       refuse(option,
              "zeroing=STRATEGY, against=STRATEGY, window=BYTES, table=FILE, buffers=KIND:BYTES, take=HOW, "
-             "zero-at=WHEN, numa-eden, summary=FOLDER, counters or check");
+             "zero-at=WHEN, numa-eden, ordering=PLACEMENT, relaxed=FILE, check-order, summary=FOLDER, "
+             "live, counters or check");
     }
   }
   if (words.any()) {
@@ -266,11 +321,18 @@ Options parse_options(std::string_view text) {
   if (buffers.any()) {
     options.buffers = together(buffers, options.zeroing, text);
   }
-  if (!options.zeroing && !options.buffers && !options.check) {
-    refuse(text, "a graft (zeroing=" + strategy_names(true) + "; buffers=KIND:BYTES) or check");
+  if (ordering.any()) {
+    options.ordering = together(ordering, text);
+  }
+  if (!options.zeroing && !options.buffers && !options.ordering && !options.check) {
+    refuse(text, "a graft (zeroing=" + strategy_names(true) +
+                     "; buffers=KIND:BYTES; ordering=sc or sc-seed) or check");
   }
   if (options.check && !options.summary_folder) {
     refuse("check", "check together with summary=FOLDER, where the check is written");
+  }
+  if (options.live && !options.summary_folder) {
+    refuse("live", "live together with summary=FOLDER, where the summary is written again and again");
   }
   return options;
 }

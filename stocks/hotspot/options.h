@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -41,11 +42,35 @@ struct BufferOptions {
   friend bool operator==(const BufferOptions&, const BufferOptions&) = default;
 };
 
+// In which order other threads see accesses.
+struct OrderingOptions {
+  // What spares C2 fences and barriers. None of it is the dissertation's placement: a fence behind every
+  // store.
+  struct Savings {
+    bool private_objects = false;  // none for what nobody else can have yet
+    bool final_loads = false;      // none for what never changes
+    bool last_fences = false;      // one for a run of stores
+    bool all_fences = false;       // none at all: not sequentially consistent, to measure what fences cost
+
+    friend bool operator==(const Savings&, const Savings&) = default;
+  };
+
+  std::string placement;
+  Savings savings;
+  // Check of every compiled method that nothing in it passed the graft by.
+  bool check = false;
+  std::optional<std::filesystem::path> relaxed;  // names what keeps the Java memory model
+
+  friend bool operator==(const OrderingOptions&, const OrderingOptions&) = default;
+};
+
 struct Options {
   std::optional<ZeroingOptions> zeroing;
+  std::optional<OrderingOptions> ordering;
   std::optional<BufferOptions> buffers;
   std::optional<std::filesystem::path> summary_folder;
   bool counters = false;  // count what the hardware can, for the summary
+  bool live = false;      // write the summary again after collections, for who watches
   bool check = false;
 
   friend bool operator==(const Options&, const Options&) = default;

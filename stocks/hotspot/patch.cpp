@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <system_error>
@@ -66,11 +67,28 @@ void store(std::uintptr_t* cell, std::uintptr_t value) {
   }
 }
 
+void store_code(std::uintptr_t address, std::span<const std::byte> code) {
+  const auto page_bytes = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const std::uintptr_t start = address & ~(page_bytes - 1);
+  const std::size_t bytes = address + code.size() - start;
+  const int before = protection_at(address);
+  // mprotect takes the start of the page.
+  auto* const page = reinterpret_cast<void*>(start);
+  protect(page, bytes, before | PROT_READ | PROT_WRITE);
+  std::memcpy(reinterpret_cast<void*>(address), code.data(), code.size());
+  protect(page, bytes, before);
+  auto* const text = reinterpret_cast<char*>(address);
+  __builtin___clear_cache(text, text + code.size());
+}
+
 }  // namespace
 
 Patch::Patch(Patch&& other) noexcept
-    : replacements_(std::move(other.replacements_)), kept_(std::exchange(other.kept_, true)) {
+    : replacements_(std::move(other.replacements_)),
+      code_replacements_(std::move(other.code_replacements_)),
+      kept_(std::exchange(other.kept_, true)) {
   other.replacements_.clear();
+  other.code_replacements_.clear();
 }
 
 Patch::~Patch() {
@@ -89,7 +107,28 @@ void Patch::replace(std::uintptr_t* cell, std::uintptr_t value) {
   }
 }
 
+void Patch::replace_code(std::uintptr_t address, std::span<const std::byte> code) {
+  const auto* const now = reinterpret_cast<const std::byte*>(address);
+  code_replacements_.push_back({.address = address, .before = {now, now + code.size()}});
+  try {
+    store_code(address, code);
+  } catch (...) {
+    code_replacements_.pop_back();
+    throw;
+  }
+}
+
 void Patch::undo() noexcept {
+  while (!code_replacements_.empty()) {
+    const CodeReplacement last = std::move(code_replacements_.back());
+    code_replacements_.pop_back();
+    try {
+      store_code(last.address, last.before);
+    } catch (const std::exception& error) {
+      (void)std::fprintf(stderr, "memgraft: cannot undo a graft: %s\n", error.what());
+      std::terminate();
+    }
+  }
   while (!replacements_.empty()) {
     const Replacement last = replacements_.back();
     replacements_.pop_back();

@@ -1,7 +1,9 @@
-// Replacing pointers in a loaded library: all of them, or none.
+// Replacing pointers and code in a loaded library: all of them, or none.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace memgraft::hotspot {
@@ -20,6 +22,9 @@ class Patch {
   // page's protection is as before afterwards. Throws std::system_error when the kernel refuses.
   void replace(std::uintptr_t* cell, std::uintptr_t value);
 
+  // The same for instructions, of which no other thread may be running any.
+  void replace_code(std::uintptr_t address, std::span<const std::byte> code);
+
   // From here on the replacements stay until `undo`.
   void keep() { kept_ = true; }
 
@@ -32,7 +37,13 @@ class Patch {
     std::uintptr_t before;
   };
 
+  struct CodeReplacement {
+    std::uintptr_t address;
+    std::vector<std::byte> before;
+  };
+
   std::vector<Replacement> replacements_;
+  std::vector<CodeReplacement> code_replacements_;
   bool kept_ = false;
 };
 

@@ -134,14 +134,23 @@ std::vector<std::uintptr_t*> Stock::import_cells(std::string_view function) cons
   return cells;
 }
 
-std::optional<bool> Stock::flag(std::string_view name) const {
-  const auto found = symbol(name);
-  if (!found || found->size_bytes != sizeof(bool)) {
+namespace {
+
+// HotSpot's flags are global variables of the types that runtime/globals.hpp gives them.
+template <typename Value>
+std::optional<Value> value_of(const std::optional<Symbol>& flag) {
+  if (!flag || flag->size_bytes != sizeof(Value)) {
     return std::nullopt;
   }
-  // HotSpot's boolean flags are global variables of type bool (runtime/globals.hpp); the size was just
-  // checked.
-  return *reinterpret_cast<const bool*>(found->address);
+  return *reinterpret_cast<const Value*>(flag->address);  // of that size, as was just checked
+}
+
+}  // namespace
+
+std::optional<bool> Stock::flag(std::string_view name) const { return value_of<bool>(symbol(name)); }
+
+std::optional<std::size_t> Stock::size_flag(std::string_view name) const {
+  return value_of<std::size_t>(symbol(name));
 }
 
 bool Stock::has_collector(Collector collector) const {

@@ -55,6 +55,8 @@ class Stock {
   [[nodiscard]] std::vector<std::uintptr_t*> import_cells(std::string_view function) const;
   // The value of a boolean -XX flag, as it is now; nothing when this libjvm has no such flag.
   [[nodiscard]] std::optional<bool> flag(std::string_view name) const;
+  // That of a flag which is a size in bytes.
+  [[nodiscard]] std::optional<std::size_t> size_flag(std::string_view name) const;
 
   [[nodiscard]] bool has_collector(Collector collector) const;
   // The collector this JVM is about to start with. Agents are loaded after HotSpot has chosen it.

@@ -11,9 +11,14 @@
 #include <system_error>
 #include <vector>
 
+#include "c1_check.h"
+#include "c1_emission.h"
 #include "graft_buffers.h"
+#include "graft_ordering.h"
 #include "graft_zeroing.h"
+#include "interpreter_emission.h"
 #include "joints.h"
+#include "ordering_needs.h"
 
 namespace memgraft::hotspot {
 
@@ -189,6 +194,7 @@ Json describe_buffers(const BufferOptions& options) {
     const allocation::LevelCounts& level = of.counts;
     levels.push_back({{"kind", allocation::name_of(of.level.kind)},
                       {"bytes", bytes(of.level.words)},
+                      {"asked_bytes", bytes(of.asked_words)},
                       {"buffers", of.buffers},
                       {"take", of.restartable ? "restartable" : "atomic"},
                       {"taken", level.taken},
@@ -226,6 +232,62 @@ Json describe_buffers(const BufferOptions& options) {
   return json;
 }
 
+Json describe_ordering(const OrderingOptions& options) {
+  const OrderingCounts counts = ordering_counts();
+  Json json{{"placement", options.placement},
+            {"c2",
+             {{"methods", counts.c2_methods},
+              {"loads", counts.c2_loads},
+              {"stores", counts.c2_stores},
+              {"relaxed", counts.c2_relaxed},
+              {"annotated", counts.c2_annotated},
+              {"final_loads", counts.c2_final_loads},
+              {"private_loads", counts.c2_private_loads},
+              {"private_stores", counts.c2_private_stores},
+              {"private_later", counts.c2_private_later},
+              {"joined_fences", counts.c2_joined_fences},
+              {"atomics", counts.c2_atomics},
+              {"fences_behind_calls", counts.c2_fences}}},
+            {"c1",
+             {{"methods", counts.c1_methods},
+              {"loads", counts.c1_loads},
+              {"stores", counts.c1_stores},
+              {"fences_behind_calls", counts.c1_fences}}},
+            {"interpreter", {{"loads", counts.interpreter_loads}, {"stores", counts.interpreter_stores}}}};
+  if (options.check) {
+    json["check"] = {{"methods", counts.checked_methods},
+                     {"accesses", counts.checked_accesses},
+                     {"excused", counts.excused_accesses},
+                     {"unsafe", counts.unsafe_accesses},
+                     {"unsafe_methods", counts.unsafe_methods}};
+    if (c1::kKnowsThisMachine) {
+      const c1::EmissionCounts emission = c1::emission_counts();
+      json["check"]["c1"] = {{"methods", emission.methods},
+                             {"stores", emission.stores},
+                             {"own", emission.own},
+                             {"unsafe", emission.unsafe},
+                             {"unsafe_methods", emission.unsafe_methods}};
+      const InterpreterEmissionCounts templates = interpreter_emission_counts();
+      json["check"]["interpreter"] = {{"stores", templates.stores}, {"unsafe", templates.unsafe}};
+    }
+  }
+  return json;
+}
+
+void add_work(Json& json, const Options& options, double wall_seconds) {
+  json["wall_seconds"] = wall_seconds;
+  add_cpu_time(json);
+  if (options.zeroing) {
+    json["grafts"]["zeroing"] = describe_zeroing(*options.zeroing);
+  }
+  if (options.buffers) {
+    json["grafts"]["buffers"] = describe_buffers(*options.buffers);
+  }
+  if (options.ordering) {
+    json["grafts"]["ordering"] = describe_ordering(*options.ordering);
+  }
+}
+
 Json describe_counters(const linux_os::PerfCounters& counters) {
   Json all = Json::array();
   for (const linux_os::Counter& counter : counters.read()) {
@@ -243,7 +305,9 @@ Json availability(bool available, const std::string& reason) {
   return {{"available", available}, {"reason", reason}};
 }
 
-Json check_graft(const Needs& needs, const Stock& stock) {
+using NeedsOf = const Needs& (*)(Collector collector);
+
+Json check_graft(NeedsOf needs_of, const Stock& stock) {
   Json by_collector = Json::object();
   std::string joined;
   std::string refused;
@@ -253,7 +317,7 @@ Json check_graft(const Needs& needs, const Stock& stock) {
     }
     const std::string name(collector.name);
     try {
-      (void)find_joints(needs, stock, collector.collector);
+      (void)find_joints(needs_of(collector.collector), stock, collector.collector);
       by_collector[name] = availability(true, "every joint found");
       joined += (joined.empty() ? "" : ", ") + name;
     } catch (const Refusal& refusal) {
@@ -265,6 +329,12 @@ Json check_graft(const Needs& needs, const Stock& stock) {
   Json check = availability(!joined.empty(), joined.empty() ? refused : "joins " + joined);
   check["collectors"] = std::move(by_collector);
   return check;
+}
+
+// Of a graft that needs the same whatever the collector.
+template <const Needs& needs>
+const Needs& always(Collector /*collector*/) {
+  return needs;
 }
 
 }  // namespace
@@ -316,18 +386,19 @@ Json check_stock(const Stock& stock) {
       collectors.push_back(collector.name);
     }
   }
-  Json zeroing = check_graft(kZeroingNeeds, stock);
-  for (const ZeroingStrategy strategy : {ZeroingStrategy::windows, ZeroingStrategy::concurrent}) {
-    const Needs& needs = strategy == ZeroingStrategy::windows ? kWindowNeeds : kAheadNeeds;
-    zeroing["strategies"][std::string(name_of(strategy))] = check_graft(needs, stock);
-  }
-  return {
-      {"schema", kSchema},
-      {"kind", "jvm-check"},
-      {"jvm", describe_jvm(stock)},
-      {"collectors", std::move(collectors)},
-      {"grafts",
-       {{kZeroingNeeds.graft, std::move(zeroing)}, {kBufferNeeds.graft, check_graft(kBufferNeeds, stock)}}}};
+  Json zeroing = check_graft(always<kZeroingNeeds>, stock);
+  zeroing["strategies"][std::string(name_of(ZeroingStrategy::windows))] =
+      check_graft(always<kWindowNeeds>, stock);
+  zeroing["strategies"][std::string(name_of(ZeroingStrategy::concurrent))] =
+      check_graft(always<kAheadNeeds>, stock);
+  return {{"schema", kSchema},
+          {"kind", "jvm-check"},
+          {"jvm", describe_jvm(stock)},
+          {"collectors", std::move(collectors)},
+          {"grafts",
+           {{kZeroingNeeds.graft, std::move(zeroing)},
+            {kBufferNeeds.graft, check_graft(always<kBufferNeeds>, stock)},
+            {kOrderingNeeds.graft, check_graft(ordering_needs, stock)}}}};
 }
 
 Json summarise_running(const Options& options, const Stock& stock) {
@@ -339,18 +410,17 @@ Json summarise_running(const Options& options, const Stock& stock) {
   return json;
 }
 
+Json summarise_so_far(const Options& options, const Stock& stock, double wall_seconds) {
+  Json json = summary("running", describe_jvm(stock));
+  add_work(json, options, wall_seconds);
+  return json;
+}
+
 Json summarise_ended(const Options& options, const Stock& stock, const std::string& program,
                      double wall_seconds, const linux_os::PerfCounters* counters) {
   Json json = summary("ended", describe_jvm(stock));
   json["program"] = program;
-  json["wall_seconds"] = wall_seconds;
-  add_cpu_time(json);
-  if (options.zeroing) {
-    json["grafts"]["zeroing"] = describe_zeroing(*options.zeroing);
-  }
-  if (options.buffers) {
-    json["grafts"]["buffers"] = describe_buffers(*options.buffers);
-  }
+  add_work(json, options, wall_seconds);
   if (counters != nullptr) {
     json["counters"] = describe_counters(*counters);
   }

@@ -33,6 +33,8 @@ nlohmann::ordered_json check_stock(const Stock& stock);
 
 // The summary of a JVM that takes the options' graft. `program` is empty while it is not known.
 nlohmann::ordered_json summarise_running(const Options& options, const Stock& stock);
+// The same with what has been done so far: the counts of grafts that are at work.
+nlohmann::ordered_json summarise_so_far(const Options& options, const Stock& stock, double wall_seconds);
 // `counters` may be null: nobody asked for them.
 nlohmann::ordered_json summarise_ended(const Options& options, const Stock& stock, const std::string& program,
                                        double wall_seconds, const linux_os::PerfCounters* counters);

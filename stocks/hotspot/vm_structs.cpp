@@ -32,6 +32,30 @@ std::string_view text_at(const std::byte* place) {
 
 }  // namespace
 
+VmStructs::Named::Named(const Stock& stock, const std::array<std::string_view, 4>& symbols)
+    // As below.
+    : rows(reinterpret_cast<const std::byte*>(exported(stock, symbols[0]))),
+      name_column(exported(stock, symbols[1])),
+      value_column(exported(stock, symbols[2])),
+      stride(exported(stock, symbols[3])) {
+  if (stride == 0) {
+    rows = nullptr;
+  }
+}
+
+const std::byte* VmStructs::Named::value(std::string_view name) const {
+  if (rows == nullptr) {
+    return nullptr;
+  }
+  // The last row has no name.
+  for (const std::byte* at = rows; !text_at(at + name_column).empty(); at += stride) {
+    if (text_at(at + name_column) == name) {
+      return at + value_column;
+    }
+  }
+  return nullptr;
+}
+
 VmStructs::VmStructs(const Stock& stock)
     // The table's own variable is a pointer to its first row.
     : rows_(reinterpret_cast<const std::byte*>(exported(stock, kVmStructsSymbols[0]))),
@@ -40,7 +64,9 @@ VmStructs::VmStructs(const Stock& stock)
       is_static_(exported(stock, kVmStructsSymbols[3])),
       offset_(exported(stock, kVmStructsSymbols[4])),
       address_(exported(stock, kVmStructsSymbols[5])),
-      stride_(exported(stock, kVmStructsSymbols[6])) {
+      stride_(exported(stock, kVmStructsSymbols[6])),
+      types_(stock, kVmTypesSymbols),
+      constants_(stock, kVmConstantsSymbols) {
   if (stride_ == 0) {
     rows_ = nullptr;
   }
@@ -73,6 +99,16 @@ std::optional<std::uintptr_t> VmStructs::static_address(std::string_view type, s
     return std::nullopt;
   }
   return read_at<std::uintptr_t>(found + address_);
+}
+
+std::optional<std::size_t> VmStructs::size(std::string_view type) const {
+  const std::byte* const found = types_.value(type);
+  return found == nullptr ? std::nullopt : std::optional<std::size_t>(read_at<std::uint64_t>(found));
+}
+
+std::optional<std::int32_t> VmStructs::int_constant(std::string_view name) const {
+  const std::byte* const found = constants_.value(name);
+  return found == nullptr ? std::nullopt : std::optional(read_at<std::int32_t>(found));
 }
 
 }  // namespace memgraft::hotspot

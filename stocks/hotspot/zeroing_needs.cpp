@@ -39,7 +39,10 @@ const Needs kZeroingNeeds{.graft = "zeroing",
                           .flags = kFlags,
                           .slots = kSlots,
                           .imports = kImports,
-                          .functions = {}};
+                          .functions = {},
+                          .data = {},
+                          .methods = {},
+                          .entries = {}};
 
 const Needs kWindowNeeds{.graft = "zeroing=windows",
                          .features = kFeatures,
@@ -47,7 +50,10 @@ const Needs kWindowNeeds{.graft = "zeroing=windows",
                          .flags = {},
                          .slots = kWindowSlots,
                          .imports = {},
-                         .functions = kWindowFunctions};
+                         .functions = kWindowFunctions,
+                         .data = {},
+                         .methods = {},
+                         .entries = {}};
 
 const Needs kAheadNeeds{.graft = "zeroing=concurrent",
                         .features = kFeatures,
@@ -56,6 +62,9 @@ const Needs kAheadNeeds{.graft = "zeroing=concurrent",
                         .slots = kAheadSlots,
                         .imports = {},
                         .functions = {},
+                        .data = {},
+                        .methods = {},
+                        .entries = {},
                         .nursery = true};
 
 }  // namespace memgraft::hotspot

@@ -1,6 +1,8 @@
 #include "memgraft/linux/numa_memory.h"
 
+#include <fcntl.h>
 #include <linux/mempolicy.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -8,6 +10,8 @@
 #include <cerrno>
 #include <climits>
 #include <cstdint>
+
+#include "small_file.h"
 
 namespace memgraft::linux_os {
 
@@ -28,6 +32,44 @@ WholePages pages_within(const std::byte* start, std::size_t bytes) noexcept {
   const std::uintptr_t first = (address + each - 1) / each * each;
   const std::uintptr_t end = (address + bytes) / each * each;
   return {.start = first, .count = end > first ? (end - first) / each : 0, .bytes_each = each};
+}
+
+// 0 where the kernel was built without transparent huge pages.
+std::uintptr_t huge_page_bytes() noexcept {
+  static const std::uintptr_t bytes = [] {
+    std::array<char, 32> buffer{};
+    auto line = read_small_file(AT_FDCWD, "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", buffer);
+    return line ? to_number(cut_field(*line, '\n')).value_or(0) : 0;
+  }();
+  return bytes;
+}
+
+// Pages that a huge page would share with what lies before or behind the range. A huge page moves as a whole
+// (migrate_page_add(), mm/mempolicy.c), and khugepaged makes one wherever it may.
+void keep_small(std::uintptr_t start, std::uintptr_t end, bool move) noexcept {
+  if (start == end) {
+    return;
+  }
+  void* const there = reinterpret_cast<void*>(start);
+  // Both are advice: where the kernel does not take it, neighbours move along as they did.
+  (void)madvise(there, end - start, MADV_NOHUGEPAGE);
+  if (move) {
+    // Splits the huge pages that are only in part in its range (madvise_cold_or_pageout_pte_range(),
+    // mm/madvise.c).
+    (void)madvise(there, end - start, MADV_COLD);
+  }
+}
+
+void keep_small_at_ends(const WholePages& pages, bool move) noexcept {
+  const std::uintptr_t huge = huge_page_bytes();
+  if (huge == 0) {
+    return;
+  }
+  const std::uintptr_t end = pages.start + (pages.count * pages.bytes_each);
+  const std::uintptr_t first_whole = std::min((pages.start + huge - 1) / huge * huge, end);
+  const std::uintptr_t last_whole = std::max(end / huge * huge, first_whole);
+  keep_small(pages.start, first_whole, move);
+  keep_small(last_whole, end, move);
 }
 
 }  // namespace
@@ -58,6 +100,7 @@ int NumaMemory::prefer(std::byte* start, std::size_t bytes, unsigned node, bool 
   }
   std::array<unsigned long, kMostNodes / kBitsPerLong> mask{};
   mask.at(node / kBitsPerLong) = 1UL << (node % kBitsPerLong);
+  keep_small_at_ends(pages, move);
   // One more than there are bits: the kernel takes one off (get_nodes(), mm/mempolicy.c).
   return syscall(SYS_mbind, pages.start, pages.count * pages.bytes_each, MPOL_PREFERRED, mask.data(),
                  kMostNodes + 1, move ? MPOL_MF_MOVE : 0) < 0

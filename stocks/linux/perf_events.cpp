@@ -1,5 +1,7 @@
 #include "memgraft/linux/perf_events.h"
 
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -31,10 +33,33 @@ std::string why_not_permitted(PerfScope scope, const std::string& root) {
 
 int PerfEvents::open(const perf_event_attr& attributes, pid_t pid, int cpu) noexcept {
   constexpr int kNoGroup = -1;
+  return PerfEvents::join(kNoGroup, attributes, pid, cpu);
+}
+
+int PerfEvents::join(int leader, const perf_event_attr& attributes, pid_t pid, int cpu) noexcept {
   // There is no wrapper in libc.
-  const long fd = syscall(SYS_perf_event_open, &attributes, pid, cpu, kNoGroup, PERF_FLAG_FD_CLOEXEC);
+  const long fd = syscall(SYS_perf_event_open, &attributes, pid, cpu, leader, PERF_FLAG_FD_CLOEXEC);
   return fd < 0 ? -errno : static_cast<int>(fd);
 }
+
+int PerfEvents::redirect(int fd, int ring) noexcept {
+  return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring) == 0 ? 0 : -errno;
+}
+
+void PerfEvents::enable(int fd, bool counts) noexcept {
+  (void)ioctl(fd, counts ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
+std::optional<std::uint64_t> PerfEvents::identifier(int fd) noexcept {
+  std::uint64_t number = 0;
+  return ioctl(fd, PERF_EVENT_IOC_ID, &number) == 0 ? std::optional(number) : std::nullopt;
+}
+
+void* PerfEvents::map(int fd, std::size_t bytes, off_t offset) noexcept {
+  return mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+}
+
+void PerfEvents::unmap(void* memory, std::size_t bytes) noexcept { munmap(memory, bytes); }
 
 std::optional<PerfReading> PerfEvents::read(int fd) noexcept {
   PerfReading reading;

@@ -42,10 +42,13 @@ std::optional<BitRange> to_range(std::string_view text) {
 }
 
 // Puts the value's bits where a format such as config:0-7,21 says, lowest first.
-bool place(std::uint64_t value, std::string_view format, std::uint64_t& config) {
-  if (cut_field(format, ':') != "config" || format.empty()) {
+bool place(std::uint64_t value, std::string_view format, PmuConfig& configs) {
+  constexpr std::array<std::string_view, 3> kNames = {"config", "config1", "config2"};
+  const auto* const name = std::ranges::find(kNames, cut_field(format, ':'));
+  if (name == kNames.end() || format.empty()) {
     return false;
   }
+  std::uint64_t& config = configs.at(static_cast<std::size_t>(name - kNames.begin()));
   while (!format.empty()) {
     const std::optional<BitRange> range = to_range(cut_field(format, ','));
     if (!range || range->high >= kConfigBits) {
@@ -114,6 +117,13 @@ bool add_events(const std::string& controller, std::span<const std::string_view>
 }  // namespace
 
 bool encode_terms(std::string_view terms, const std::string& format_folder, std::uint64_t& config) {
+  PmuConfig configs{config};
+  const bool encoded = encode_terms(terms, format_folder, configs) && configs[1] == 0 && configs[2] == 0;
+  config = configs[0];
+  return encoded;
+}
+
+bool encode_terms(std::string_view terms, const std::string& format_folder, PmuConfig& config) {
   while (!terms.empty()) {
     std::string_view value = cut_field(terms, ',');
     const std::string file = std::string(format_folder).append("/").append(cut_field(value, '='));

@@ -2,6 +2,7 @@
 // sysfs-bus-event_source-devices-events and -format).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -28,8 +29,13 @@ struct MemoryTraffic {
 // cannot be understood leaves both lists empty, because a sum without it would be too small.
 MemoryTraffic find_memory_traffic(const std::string& root);
 
-// The bits of perf_event_attr.config for `terms` (event=0x04,umask=0x03), by the files of `format_folder`.
-// False when a term has no format, or one outside of config.
+// perf_event_attr.config, config1 and config2.
+using PmuConfig = std::array<std::uint64_t, 3>;
+
+// Adds the bits for `terms` (event=0x04,umask=0x03), by the files of `format_folder`. False when a term has
+// no format.
+bool encode_terms(std::string_view terms, const std::string& format_folder, PmuConfig& config);
+// The same where all is in config; false where it is not.
 bool encode_terms(std::string_view terms, const std::string& format_folder, std::uint64_t& config);
 
 }  // namespace memgraft::linux_os

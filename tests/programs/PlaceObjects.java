@@ -19,10 +19,10 @@ final class PlaceObjects {
 
   private PlaceObjects() {}
 
-  private static native void stayOn(int cpu);
+  static native void stayOn(int cpu);
 
   /** The node of the page in which the array's contents begin; negative where there is none. */
-  private static native int nodeOf(byte[] array);
+  static native int nodeOf(byte[] array);
 
   public static void main(String[] arguments) throws Exception {
     System.load(arguments[0]);

@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text(reinterpret_cast<const char*>(data), size);
   try {
     const Options options = parse_options(text.c_str());
-    if (!options.zeroing && !options.buffers && !options.check) {
+    if (!options.zeroing && !options.buffers && !options.ordering && !options.check) {
       std::abort();
     }
   } catch (const Refusal& refusal) {

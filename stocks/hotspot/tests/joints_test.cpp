@@ -141,6 +141,17 @@ TEST(Joints, OfANurseryThatMakesNoSenseFindNothingFree) {
   EXPECT_TRUE(ahead.nursery().free().empty());
 }
 
+TEST(Joints, RefuseAnnotationsThatAreNotDescribed) {
+  Needs needs = kZeroingNeeds;
+  needs.annotations = true;
+  expect_refusal(refusal_of(FakeLibrary("fake_jvm.so"), 17, needs),
+                 "ConstMethod::_has_method_annotations in libjvm's table of structures", "none");
+  const FakeLibrary library("fake_jvm.so");
+  const Stock stock = library.stock();
+  const Joints joints = find_joints(kZeroingNeeds, stock, Collector::parallel);
+  EXPECT_THROW((void)joints.annotations(), std::logic_error);
+}
+
 TEST(Joints, RefuseANurseryThatIsNotDescribed) {
   expect_refusal(refusal_of(FakeLibrary("no_eden_end_jvm.so"), 17, kAheadNeeds), "MutableSpace::_end",
                  "none");

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "refusal.h"
@@ -18,6 +19,8 @@ TEST(Options, AreReadInAnyOrder) {
   EXPECT_EQ(parse_options("zeroing=bulk").zeroing->strategy, ZeroingStrategy::bulk);
   EXPECT_TRUE(parse_options("check,summary=/").check);
   EXPECT_TRUE(parse_options("zeroing=bulk,counters").counters);
+  EXPECT_FALSE(parse_options("zeroing=bulk,summary=/").live);
+  EXPECT_TRUE(parse_options("zeroing=bulk,live,summary=/").live);
 }
 
 TEST(Options, DecodeCommasAndPercentSignsInFolders) {
@@ -49,6 +52,25 @@ TEST(Options, OfZeroingBelongTogether) {
   }
 }
 
+TEST(Options, OfOrderingBelongTogether) {
+  const OrderingOptions sc = *parse_options("ordering=sc").ordering;
+  EXPECT_EQ(sc.placement, "sc");
+  EXPECT_TRUE(sc.savings.private_objects && sc.savings.final_loads && sc.savings.last_fences);
+  EXPECT_FALSE(sc.savings.all_fences);
+  EXPECT_EQ(parse_options("ordering=sc-seed").ordering->savings, OrderingOptions::Savings());
+  EXPECT_TRUE(parse_options("ordering=no-fences").ordering->savings.all_fences);
+  EXPECT_TRUE(parse_options("check-order,ordering=sc").ordering->check);
+  EXPECT_FALSE(parse_options("ordering=sc").ordering->check);
+  const auto file = std::filesystem::temp_directory_path() / "memgraft relaxed, 100%";
+  std::ofstream(file) << "a.B\n";
+  const std::string folder = file.parent_path();
+  EXPECT_EQ(parse_options("relaxed=" + folder + "/memgraft relaxed%2C 100%25,ordering=sc").ordering->relaxed,
+            file);
+  std::filesystem::remove(file);
+  const Options both = parse_options("ordering=sc,zeroing=bulk");
+  EXPECT_TRUE(both.ordering && both.zeroing);
+}
+
 class WrongOptions : public testing::TestWithParam<const char*> {};
 
 TEST_P(WrongOptions, AreRefusedInOneLineAsWrongUsage) {
@@ -63,19 +85,21 @@ TEST_P(WrongOptions, AreRefusedInOneLineAsWrongUsage) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, WrongOptions,
-                         testing::Values("", "zeroing", "zeroing=", "zeroing=bukl", "zeroing=hot-path",
-                                         "Zeroing=bulk", "zeroing=bulk,", "zeroing=bulk,,check", "check",
-                                         "check=1,summary=/", "summary=/",
-                                         "zeroing=bulk,summary=", "zeroing=bulk,summary=/no/such/folder",
-                                         "zeroing=bulk,summary=/%", "zeroing=bulk,summary=/%2", "window=4096",
-                                         "against=bulk", "zeroing=bulk,window=4096",
-                                         "zeroing=windows,window=5000", "zeroing=windows,window=2048",
-                                         "zeroing=windows,window=2097152", "zeroing=windows,window=4096k",
-                                         "counters", "counters=1,zeroing=bulk", "zeroing=bulk,against=bulk",
-                                         "zeroing=bulk,against=adaptive", "zeroing=adaptive,against=bulk",
-                                         "zeroing=bulk,against=hot-path", "zeroing=bulk,table=/no/such/file",
-                                         "zeroing=bulk,summary=/%zz", "zeroing=bulk,summary=/%00"));
+INSTANTIATE_TEST_SUITE_P(
+    All, WrongOptions,
+    testing::Values("", "zeroing", "zeroing=", "zeroing=bukl", "zeroing=hot-path", "Zeroing=bulk",
+                    "zeroing=bulk,", "zeroing=bulk,,check", "check", "check=1,summary=/", "summary=/",
+                    "zeroing=bulk,live", "zeroing=bulk,live=1,summary=/",
+                    "zeroing=bulk,summary=", "zeroing=bulk,summary=/no/such/folder",
+                    "zeroing=bulk,summary=/%", "zeroing=bulk,summary=/%2", "window=4096", "against=bulk",
+                    "zeroing=bulk,window=4096", "zeroing=windows,window=5000", "zeroing=windows,window=2048",
+                    "zeroing=windows,window=2097152", "zeroing=windows,window=4096k", "counters",
+                    "counters=1,zeroing=bulk", "zeroing=bulk,against=bulk", "zeroing=bulk,against=adaptive",
+                    "zeroing=adaptive,against=bulk", "zeroing=bulk,against=hot-path",
+                    "zeroing=bulk,table=/no/such/file", "zeroing=bulk,summary=/%zz",
+                    "zeroing=bulk,summary=/%00", "ordering", "ordering=", "ordering=stock", "ordering=SC",
+                    "check-order", "ordering=sc,check-order=1",
+                    "ordering=sc,relaxed=", "ordering=sc,relaxed=/no/such/file", "zeroing=bulk,check-order"));
 
 }  // namespace
 }  // namespace memgraft::hotspot

@@ -7,13 +7,13 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "memgraft/deep.h"
 #include "memgraft/zeroing.h"
 #include "memgraft/zeroing_ahead.h"
 #include "oracle.h"
@@ -69,9 +69,6 @@ inline ZeroingAhead::Settings settings(bool may_steal, std::size_t block_bytes) 
           .block_bytes = block_bytes,
           .may_steal = may_steal};
 }
-
-/// Whether the deep tests run (`make test-deep`), which may take long and need some luck.
-inline bool is_deep() { return std::getenv("MEMGRAFT_DEEP") != nullptr; }
 
 /// Waits until `done`, for at most four minutes: says whether it came about.
 template <class Done>

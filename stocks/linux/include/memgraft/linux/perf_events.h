@@ -4,6 +4,7 @@
 #include <linux/perf_event.h>
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,7 +18,7 @@ struct PerfReading {
   std::uint64_t running_nanoseconds = 0;  // of these, on a counter of the CPU
 };
 
-// The two system calls, so that tests can be a machine with counters.
+// The system calls, so that tests can be a machine with counters.
 class PerfEvents {
  public:
   PerfEvents() = default;
@@ -31,6 +32,18 @@ class PerfEvents {
   // process wherever it runs, -1 and a number all processes on that CPU.
   virtual int open(const perf_event_attr& attributes, pid_t pid, int cpu) noexcept;
   virtual std::optional<PerfReading> read(int fd) noexcept;
+
+  // The same as open(), in the group of `leader`.
+  virtual int join(int leader, const perf_event_attr& attributes, pid_t pid, int cpu) noexcept;
+  // The event's records go into the ring that is mapped of `ring`. 0 or -errno.
+  virtual int redirect(int fd, int ring) noexcept;
+  // Whether it counts, and what inherited it too.
+  virtual void enable(int fd, bool counts) noexcept;
+  // The number by which PERF_SAMPLE_IDENTIFIER names it.
+  virtual std::optional<std::uint64_t> identifier(int fd) noexcept;
+  // mmap(2) for reading and writing, MAP_FAILED and errno; munmap(2).
+  virtual void* map(int fd, std::size_t bytes, off_t offset) noexcept;
+  virtual void unmap(void* memory, std::size_t bytes) noexcept;
 
   // Those of the kernel.
   static PerfEvents& real();

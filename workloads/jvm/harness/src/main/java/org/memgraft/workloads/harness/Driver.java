@@ -4,6 +4,7 @@ import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -39,6 +40,7 @@ final class Driver {
    * @throws Exception whatever the workload threw
    */
   void run(int iterations) throws Exception {
+    workload.useThreads(threads);
     workload.prepare(size);
     rounds = Math.max(1, (leastItems + workload.items() - 1) / workload.items());
     if (rounds > 1 && !workload.repeatable()) {
@@ -73,6 +75,7 @@ final class Driver {
       tasks.add(() -> work(worker, nextItem));
     }
 
+    Map<Long, Meters.Used> ownBefore = Meters.usedByThreadsNamed(workload.ownThreads());
     long cpuBefore = Meters.processCpu();
     long wallBefore = System.nanoTime();
     long[] sums = new long[rounds];
@@ -92,14 +95,15 @@ final class Driver {
     allocated += Meters.currentThreadAllocated() - driverAllocatedBefore;
     long wall = System.nanoTime() - wallBefore;
     long cpu = Meters.processCpu() - cpuBefore;
+    Meters.Used own = Meters.since(ownBefore, Meters.usedByThreadsNamed(workload.ownThreads()));
 
     return new IterationReport(
         iteration,
         workload.name(),
         wall / NANOS_PER_SECOND,
         cpu / NANOS_PER_SECOND,
-        workerCpu / NANOS_PER_SECOND,
-        allocated,
+        (workerCpu + own.cpuNanos()) / NANOS_PER_SECOND,
+        allocated + own.allocatedBytes(),
         checksum(sums));
   }
 

@@ -3,6 +3,9 @@ package org.memgraft.workloads.harness;
 import com.sun.management.OperatingSystemMXBean;
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.util.HashMap;
+import java.util.Map;
 
 /** CPU time in nanoseconds, and bytes allocated in the Java heap. */
 final class Meters {
@@ -24,5 +27,47 @@ final class Meters {
 
   static long currentThreadAllocated() {
     return THREADS.getCurrentThreadAllocatedBytes();
+  }
+
+  /** CPU time and allocation since a thread began. */
+  record Used(long cpuNanos, long allocatedBytes) {
+    static final Used NOTHING = new Used(0, 0);
+
+    Used plus(Used other) {
+      return new Used(cpuNanos + other.cpuNanos, allocatedBytes + other.allocatedBytes);
+    }
+
+    Used minus(Used other) {
+      return new Used(cpuNanos - other.cpuNanos, allocatedBytes - other.allocatedBytes);
+    }
+  }
+
+  /**
+   * What each living thread whose name begins so has used, by its number; none for no beginning.
+   */
+  static Map<Long, Used> usedByThreadsNamed(String beginning) {
+    Map<Long, Used> used = new HashMap<>();
+    if (beginning.isEmpty()) {
+      return used;
+    }
+    for (ThreadInfo thread : THREADS.getThreadInfo(THREADS.getAllThreadIds())) {
+      if (thread == null || !thread.getThreadName().startsWith(beginning)) {
+        continue; // null: it ended meanwhile
+      }
+      long id = thread.getThreadId();
+      long cpu = THREADS.getThreadCpuTime(id);
+      long allocated = THREADS.getThreadAllocatedBytes(id);
+      if (cpu >= 0 && allocated >= 0) { // less: it has just ended
+        used.put(id, new Used(cpu, allocated));
+      }
+    }
+    return used;
+  }
+
+  /** All that these threads used since then; of a thread that is new everything. */
+  static Used since(Map<Long, Used> before, Map<Long, Used> after) {
+    return after.entrySet().stream()
+        .map(now -> now.getValue().minus(before.getOrDefault(now.getKey(), Used.NOTHING)))
+        .reduce(Used.NOTHING, Used::plus);
   }
 }

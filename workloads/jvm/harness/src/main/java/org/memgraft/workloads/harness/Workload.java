@@ -22,8 +22,19 @@ public interface Workload {
   /** What {@link Checksum#text} of every iteration of this size must be, on any JVM. */
   String expectedChecksum(Size size);
 
+  /** Called before all else: how many threads share the work; for one whose library starts them. */
+  default void useThreads(int threads) {}
+
   /**
-   * Called once, before anything else.
+   * How the names of threads begin that do work of this workload besides its workers, a library's
+   * own; empty where there are none. Such threads have to outlive an iteration to be counted.
+   */
+  default String ownThreads() {
+    return "";
+  }
+
+  /**
+   * Called once, before any of the following.
    *
    * @throws UsageException when this Java runtime lacks something the workload needs
    */

@@ -7,6 +7,8 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -34,6 +36,18 @@ class MainTest {
     private int wrongFromCall = Integer.MAX_VALUE;
     private final AtomicInteger calls = new AtomicInteger();
     private volatile byte[] sink;
+    private ExecutorService own;
+    private int threads;
+
+    @Override
+    public void useThreads(int threads) {
+      this.threads = threads;
+    }
+
+    @Override
+    public String ownThreads() {
+      return own == null ? "" : "own thread";
+    }
 
     @Override
     public int defaultIterations(Size size) {
@@ -69,7 +83,11 @@ class MainTest {
         if (failure != null && item == ITEMS / 2) {
           throw failure;
         }
-        sink = new byte[bytesPerItem];
+        if (own == null) {
+          sink = new byte[bytesPerItem];
+        } else {
+          own.submit(() -> sink = new byte[bytesPerItem]).get();
+        }
         return calls.incrementAndGet() >= wrongFromCall ? 0 : item;
       };
     }
@@ -148,6 +166,26 @@ class MainTest {
     Sums sums = new Sums();
     sums.bytesPerItem = 10_000;
     assertEquals(Main.DONE, run(sums, "sums", "--threads", "3", "--iterations", "2"));
+    for (String line : lines(out)) {
+      var matcher = LINE.matcher(line);
+      assertTrue(matcher.matches(), line);
+      long allocated = Long.parseLong(matcher.group(2));
+      long least = (long) Sums.ITEMS * sums.bytesPerItem;
+      assertTrue(allocated >= least && allocated < least + least / 4, line);
+    }
+  }
+
+  @Test
+  void reportsWhatAnOwnThreadAllocatedToo() {
+    Sums sums = new Sums();
+    sums.bytesPerItem = 100_000;
+    sums.own = Executors.newSingleThreadExecutor(task -> new Thread(task, "own thread 1"));
+    try {
+      assertEquals(Main.DONE, run(sums, "sums", "--threads", "3", "--iterations", "2"));
+    } finally {
+      sums.own.shutdown();
+    }
+    assertEquals(3, sums.threads);
     for (String line : lines(out)) {
       var matcher = LINE.matcher(line);
       assertTrue(matcher.matches(), line);

@@ -1,0 +1,342 @@
+"""The figures of page migration: kernels in an emulated machine with four nodes, with migration and without.
+
+Emulated memory has no latency. So shares, moves and distances are measured there, and times are modelled: each sample
+costs what an access took on the dissertation's machine.
+"""
+
+import json
+import math
+import re
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from memgraft import __version__, machine, native, placement, statistics
+from memgraft.design import MIN_PAIRS
+from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError
+from memgraft.guest.machine import Done, Node, Root, boot, busybox
+from memgraft.paper.definition import Definition, PlacementPart
+from memgraft.paper.grid import CHECKOUT
+from memgraft.paper.measures import Cell, Table
+from memgraft.screen import dump, write_file
+from memgraft.words import count_of, percent, three_digits
+
+SCHEMA = 1
+KEPT = "placement.json"
+NODES = 4
+MEBIBYTES = 256
+LOCAL_NANOSECONDS, NON_LOCAL_NANOSECONDS = 225, 300
+"""Tikir 2005, section 3.1.1: back-to-back latencies of a Sun Fire 6800."""
+CLASS = "S"
+"""Sampling a larger one takes minutes in emulation."""
+LENGTHS = {"small": 2.0, "default": 20.0}
+"""Seconds that a kernel is to run by itself in the guest, by size: pages are sampled, and move, in the first of them,
+and of less than one it may be that nothing is sampled. A kernel that its specified iterations keep for less has more,
+and then nothing to verify."""
+MOST_ITERATIONS = 1_000_000
+MONITOR = "faults-in-process"
+SAMPLING = "--sampling-rate 6000 --sampling-cpu 0.5 --sampling-least 65536"
+"""More than by default: emulated programs are short, and small."""
+SECONDS = 1200
+"""For what one guest does; emulation is slow."""
+WITHOUT = "without"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One kernel that ran under `memgraft place` in the guest."""
+
+    kernel: str
+    side: str
+    """`without`: a dry run; else `every 1 s`."""
+    round: int
+    samples: int
+    resolved: int
+    """Samples on pages whose node was known."""
+    non_local: int
+    moved: int
+    moved_back: int
+    cpu_seconds: float
+    wall_seconds: float
+    verified: bool | None
+    """None: the kernel had nothing to verify."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which runs."""
+
+    kernels: Sequence[str]
+    intervals: Sequence[float]
+    seconds: float
+    rounds: int
+
+    @property
+    def sides(self) -> list[str]:
+        return [WITHOUT, *map(side_of, self.intervals)]
+
+    @property
+    def total(self) -> int:
+        """Guests to boot: a kernel's sides run in the same."""
+        return len(self.kernels) * self.rounds
+
+
+def side_of(interval: float) -> str:
+    return f"every {interval:g} s"
+
+
+# --- which runs, and running them -------------------------------------------------------------------------------------
+
+
+def plan(definitions: Sequence[Definition], workloads: str | None, size: str, rounds: int) -> Plan:
+    guests = [one.guest for one in definitions if one.guest is not None]
+    known = list(dict.fromkeys(name for guest in guests for name in guest.kernels))
+    chosen = known if workloads is None else [name.strip() for name in workloads.split(",")]
+    for name in chosen:
+        if name not in known:
+            raise WrongUsageError(f"--workloads {workloads}: expected kernels of {', '.join(known)}")
+    if rounds < 1:
+        raise WrongUsageError(f"--launches {rounds}: expected at least 1")
+    # Before the long work, which must not end at what is missing.
+    for name in (native.PLACE, native.SAMPLER):
+        native.find(name)
+    busybox()
+    intervals = sorted({interval for guest in guests for interval in guest.intervals})
+    return Plan(chosen, intervals, LENGTHS[size], rounds)
+
+
+def kernels_program() -> Path:
+    """memgraft-kernels, built where that has not been done; a checkout's only."""
+    script = CHECKOUT / "bin/kernel"
+    if not script.is_file():
+        raise CannotTakeError(f"no {script}: the kernels of placement's figures are built from a checkout of Memgraft")
+    done = subprocess.run([script, "--list"], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise CannotTakeError(f"the kernels cannot be built: {done.stderr.strip()}")
+    return CHECKOUT / "build/kernels/workloads/native/memgraft-kernels"
+
+
+THREADS = f"OMP_NUM_THREADS={NODES} OMP_PROC_BIND=true OMP_PLACES=threads OMP_WAIT_POLICY=passive"
+
+
+def program(kernel: str, iterations: int | None = None) -> str:
+    """A kernel in the guest; None: as many iterations as are specified."""
+    line = f"/bin/memgraft-kernels {kernel} --class {CLASS} --first-touch main --json"
+    return line if iterations is None else f"{line} --iterations {iterations}"
+
+
+def command(kernel: str, iterations: int | None, side: str, interval: float) -> str:
+    """A line for the guest's shell: the kernel's JSON, the record's lines."""
+    options = f"--monitor {MONITOR} {SAMPLING} --interval {interval:g} --drain 50"
+    options += " --record /tmp/record --summary /tmp/summary"
+    dry = " --dry-run" if side == WITHOUT else ""
+    placed = f"{THREADS} /bin/memgraft-place {options}{dry} -- {program(kernel, iterations)}"
+    return f"rm -f /tmp/record /tmp/summary; {placed} && echo && cat /tmp/record && cat /tmp/summary"
+
+
+def iterations(root: Root, kernel: str, seconds: float) -> int | None:
+    """As many as take so long in the guest; None where those that are specified do."""
+    [done] = boot(root, [Node(1, MEBIBYTES)] * NODES, [f"{THREADS} {program(kernel)}"], SECONDS)
+    told = json.loads(done.output.strip().splitlines()[-1])
+    wanted = math.ceil(seconds / max(told["seconds_per_iteration"], seconds / MOST_ITERATIONS))
+    return wanted if wanted > told["iterations"] else None
+
+
+def run(planned: Plan, output: Path, progress: Callable[[str, int], None]) -> None:
+    """Boots a guest for each kernel and round, and keeps what was found after each."""
+    runs: list[Run] = []
+    with tempfile.TemporaryDirectory(prefix="memgraft-") as scratch:
+        root = Root(Path(scratch) / "root")
+        for file in (native.find(native.PLACE), native.find(native.SAMPLER), kernels_program()):
+            root.add(file, f"/bin/{file.name}")
+        lengths = {kernel: iterations(root, kernel, planned.seconds) for kernel in planned.kernels}
+        for turn in range(planned.rounds):
+            for kernel in planned.kernels:
+                progress(f"{kernel}, round {turn + 1}", len(runs) // len(planned.sides))
+                commands = [command(kernel, lengths[kernel], WITHOUT, min(planned.intervals))]
+                commands += [command(kernel, lengths[kernel], side_of(each), each) for each in planned.intervals]
+                done = boot(root, [Node(1, MEBIBYTES)] * NODES, commands, SECONDS)
+                runs += [_run(kernel, side, turn, one) for side, one in zip(planned.sides, done, strict=True)]
+                _keep(planned, runs, output)
+
+
+def _keep(planned: Plan, runs: Sequence[Run], output: Path) -> None:
+    settings = {
+        "class": CLASS,
+        "seconds": planned.seconds,
+        "rounds": planned.rounds,
+        "kernels": list(planned.kernels),
+        "intervals": list(planned.intervals),
+        "nodes": NODES,
+        "monitor": MONITOR,
+        "machine": machine.describe(),
+    }
+    kept = {"schema": SCHEMA, "kind": "placements", "memgraft": __version__, "settings": settings}
+    write_file(output / KEPT, dump(kept | {"runs": [asdict(one) for one in runs]}))
+
+
+def _run(kernel: str, side: str, turn: int, done: Done) -> Run:
+    if done.exit_code != 0:
+        raise MemgraftError(
+            f"{kernel} {side}: exit code {done.exit_code} in the guest, which said: {done.output[-500:]}"
+        )
+    lines = [json.loads(line) for line in re.findall(r"^\{.*\}$", done.output, re.MULTILINE)]
+    told = next(line for line in lines if line["kind"] == "kernel")
+    intervals = [line for line in lines if line.get("event") == "interval"]
+    summary = placement.Summary.model_validate(next(line for line in lines if line.get("event") == "end")["summary"])
+    counted = [placement.non_local(line["accesses"]) for line in intervals]
+    return Run(
+        kernel,
+        side,
+        turn,
+        summary.samples,
+        sum(everything for _, everything in counted),
+        sum(remote for remote, _ in counted),
+        summary.moved,
+        summary.moved_back,
+        summary.cpu_seconds,
+        summary.wall_seconds,
+        told["verified"],
+    )
+
+
+# --- what they show ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What was measured."""
+
+    settings: Mapping[str, Any]
+    runs: Sequence[Run]
+
+    def of(self, kernel: str, side: str) -> list[Run]:
+        mine = [one for one in self.runs if (one.kernel, one.side) == (kernel, side)]
+        return sorted(mine, key=lambda one: one.round)
+
+    def pairs(self, kernel: str, side: str) -> list[tuple[Run, Run]]:
+        """Without and with, of the same rounds."""
+        without = {one.round: one for one in self.of(kernel, WITHOUT)}
+        return [(without[one.round], one) for one in self.of(kernel, side) if one.round in without]
+
+    @property
+    def kernels(self) -> list[str]:
+        return list(dict.fromkeys(one.kernel for one in self.runs))
+
+    @property
+    def sides(self) -> list[str]:
+        return list(dict.fromkeys(one.side for one in self.runs))
+
+
+def read(folder: Path) -> Kept:
+    try:
+        document = json.loads((folder / KEPT).read_text(encoding="utf-8"))
+        if (document["schema"], document["kind"]) == (SCHEMA, "placements"):
+            return Kept(document["settings"], [Run(**fields) for fields in document["runs"]])
+        reason = f"schema {document['schema']} of {document['kind']}"
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        reason = str(error)
+    raise WrongUsageError(
+        f"--from {folder}: no runs of placement that can be read ({reason}); measure again without --from"
+    )
+
+
+def share(one: Run) -> float | None:
+    """Non-local; None where nothing was seen."""
+    return one.non_local / one.resolved if one.resolved else None
+
+
+def nanoseconds(one: Run) -> float | None:
+    """Modelled, of a sampled access."""
+    remote = share(one)
+    return None if remote is None else LOCAL_NANOSECONDS + remote * (NON_LOCAL_NANOSECONDS - LOCAL_NANOSECONDS)
+
+
+def _relative(pair: tuple[Run, Run], of: Callable[[Run], float | None]) -> float | None:
+    before, after = map(of, pair)
+    return after / before if before and after is not None else None
+
+
+# Of one run, with what it is written.
+ALONE: dict[str, tuple[Callable[[Run], float | None], Callable[[float], str]]] = {
+    "samples": (lambda one: float(one.samples), lambda value: f"{value:,.0f}"),
+    "non-local": (share, percent),
+    "moved": (lambda one: float(one.moved), lambda value: f"{value:,.0f}"),
+    "moved-back": (lambda one: float(one.moved_back), lambda value: f"{value:,.0f}"),
+    "overhead": (lambda one: one.cpu_seconds / one.wall_seconds if one.wall_seconds else None, percent),
+}
+# Of a run without migration and one with it.
+PAIRED: dict[str, tuple[Callable[[tuple[Run, Run]], float | None], Callable[[float], str]]] = {
+    "reduction": (lambda pair: _less(pair, share), percent),
+    "modelled-time": (lambda pair: _relative(pair, nanoseconds), three_digits),
+    "modelled-gain": (lambda pair: _less(pair, nanoseconds), percent),
+}
+RELATIVE = "modelled-time"
+ONLY_WITHOUT, BOTH = ("samples",), ("non-local",)
+
+
+def _less(pair: tuple[Run, Run], of: Callable[[Run], float | None]) -> float | None:
+    found = _relative(pair, of)
+    return None if found is None else 1 - found
+
+
+def tables(definition: Definition, kept: Kept) -> list[Table]:
+    """Those of the definition's intervals; kernels of which nothing was seen are left out."""
+    if definition.guest is None:
+        return []
+    sides = [WITHOUT, *map(side_of, definition.guest.intervals)]
+    missing = [side for side in sides if side not in kept.sides]
+    if missing:
+        raise WrongUsageError(f"{definition.name}: no runs {missing[0]} were kept; measure again without --from")
+    kernels = [kernel for kernel in definition.guest.kernels if kernel in kept.kernels]
+    return [_table(part, kept, kernels, sides) for part in definition.placements]
+
+
+def _table(part: PlacementPart, kept: Kept, kernels: Sequence[str], sides: Sequence[str]) -> Table:
+    shown = [WITHOUT] if part.shows in ONLY_WITHOUT else sides if part.shows in BOTH else sides[1:]
+    cells = []
+    for kernel in kernels:
+        for side in shown:
+            values, words = _values(part, kept, kernel, side)
+            if values:
+                cells.append(Cell(kernel, side, statistics.median_or_range(values)))
+    if not cells:
+        raise MemgraftError(f"'{part.title}': the monitor saw nothing in any run; use --size default")
+    return Table(part.title, cells, words, 1.0 if part.shows == RELATIVE else None)
+
+
+def _values(part: PlacementPart, kept: Kept, kernel: str, side: str) -> tuple[list[float], Callable[[float], str]]:
+    if part.shows in ALONE:
+        of, words = ALONE[part.shows]
+        found = [of(one) for one in kept.of(kernel, side)]
+    else:
+        of_pair, words = PAIRED[part.shows]
+        found = [of_pair(pair) for pair in kept.pairs(kernel, side)]
+    return [value for value in found if value is not None], words
+
+
+def measured(kept: Kept) -> list[tuple[str, str]]:
+    """How, as rows."""
+    settings = kept.settings
+    unverified = [f"{one.kernel} {one.side}" for one in kept.runs if one.verified is False]
+    right = sum(one.verified is True for one in kept.runs)
+    rest = "; the others had other iterations than there is a result of" if right < len(kept.runs) else ""
+    rounds = int(settings["rounds"])
+    spread = "" if rounds >= MIN_PAIRS else "; what stands in brackets is the least and the most, no interval"
+    return [
+        ("machine", f"emulated on {settings['machine']['cpu']}: {settings['nodes']} nodes of one CPU"),
+        ("kernels", f"class {settings['class']}, {settings['nodes']} threads, first touched by the main thread"),
+        ("length", f"as many iterations as take {settings['seconds']:g} s there by themselves, or as are specified"),
+        ("monitor", str(settings["monitor"])),
+        ("rounds", f"{count_of(rounds, 'run')} of each kernel and interval{spread}"),
+        (
+            "results",
+            f"not verified: {', '.join(unverified)}"
+            if unverified
+            else f"verified by {right} of {len(kept.runs)} runs{rest}",
+        ),
+        ("model", f"{LOCAL_NANOSECONDS} ns for a local sample, {NON_LOCAL_NANOSECONDS} ns for another"),
+    ]

@@ -1,0 +1,129 @@
+"""The ordering graft on the command line, and what is said of it."""
+
+from pathlib import Path
+
+import pytest
+
+from memgraft import grafts, launch, ordering_figures
+from memgraft.errors import WrongUsageError
+from memgraft.formats import Grafts, Jvm, JvmSummary, Ordering
+
+C2 = {
+    "methods": 400,
+    "loads": 13_000,
+    "stores": 3_000,
+    "relaxed": 0,
+    "annotated": 0,
+    "final_loads": 4_000,
+    "private_loads": 20,
+    "private_stores": 200,
+    "private_later": 50,
+    "joined_fences": 75,
+    "atomics": 5,
+    "fences_behind_calls": 300,
+}
+
+
+def ordering(
+    *, unsafe: int = 0, relaxed: int = 0, annotated: int = 0, unsafe_in_c1: int = 0, unsafe_templates: int = 0
+) -> Ordering:
+    return Ordering.model_validate(
+        {
+            "placement": "sc",
+            "c2": C2 | {"relaxed": relaxed, "annotated": annotated},
+            "c1": {"methods": 5_000, "loads": 28_000, "stores": 10_000, "fences_behind_calls": 130},
+            "interpreter": {"stores": 81},
+            "check": {
+                "methods": 400,
+                "accesses": 16_000,
+                "excused": 4_200,
+                "unsafe": unsafe,
+                "unsafe_methods": ["a.B.c()V", "a.B.d()V", "a.B.e()V", "a.B.f()V"][:unsafe],
+                "c1": {
+                    "methods": 4_990,
+                    "stores": 10_100,
+                    "own": 6_000,
+                    "unsafe": unsafe_in_c1,
+                    "unsafe_methods": ["a.B.g()V"][:unsafe_in_c1],
+                },
+                "interpreter": {"stores": 81, "unsafe": unsafe_templates},
+            },
+        }
+    )
+
+
+def summary(found: Ordering | None) -> JvmSummary:
+    jvm = Jvm(version="17", feature=17, vendor="v", name="n")
+    return JvmSummary(schema=1, kind="jvm-summary", state="ended", pid=1, jvm=jvm, grafts=Grafts(ordering=found))
+
+
+def test_each_executor_has_its_line() -> None:
+    c2, c1, checked, checked_c1, checked_interpreter, interpreter = ordering_figures.lines(ordering())
+    assert c2.startswith("C2: 400 methods compiled, with 13,000 loads and 3,000 stores in order; 250 of the stores")
+    assert c1 == "C1: 5,000 methods compiled, with 28,000 loads and 10,000 stores in order"
+    assert checked == "checked: 400 methods of C2, 16,000 accesses in them, 0 without the barrier they need"
+    assert checked_c1 == "checked: 4,990 methods of C1, 10,100 stores in them, 0 without a fence"
+    assert checked_interpreter == "checked: 81 stores in the interpreter's templates, 0 without a fence"
+    assert "81 places" in interpreter
+    named = list(ordering_figures.lines(ordering(relaxed=12)))[2]
+    assert named == "relaxed: 12 accesses in C2 keep the Java memory model"
+    some = list(ordering_figures.lines(ordering(relaxed=12, annotated=5)))[2]
+    assert some.endswith("keep the Java memory model, 5 of them because of @memgraft.Relaxed")
+
+
+def test_a_run_with_an_access_that_passed_by_is_worth_nothing() -> None:
+    assert ordering_figures.unsound(ordering()) is None
+    said = ordering_figures.unsound(ordering(unsafe=4))
+    assert said
+    assert "was not sequentially consistent: 4 accesses" in said
+    assert "a.B.c()V, a.B.d()V, a.B.e()V;" in said
+
+
+def test_so_is_one_with_a_store_of_c1_or_the_interpreter_that_did() -> None:
+    of_c1 = ordering_figures.unsound(ordering(unsafe_in_c1=1))
+    assert of_c1
+    assert "1 store left C1 without a fence, or among code that was not seen, in a.B.g()V; expected none" in of_c1
+    of_both = ordering_figures.unsound(ordering(unsafe=1, unsafe_templates=2))
+    assert of_both
+    assert "in a.B.c()V; 2 stores of the interpreter's templates have no fence; expected none" in of_both
+
+
+def test_rows_are_of_all_launches() -> None:
+    rows = dict(ordering_figures.rows([[summary(ordering()), summary(None)], [summary(ordering())]]))
+    assert rows["C2: stores to objects nobody else has"] == "250"
+    assert ordering_figures.rows([[summary(None)]]) == []
+
+
+def test_options_of_jvm_and_agent(tmp_path: Path) -> None:
+    file = tmp_path / "a, 100%.txt"
+    file.touch()
+    selection = grafts.with_parameters({"ordering": "sc"}, {"relaxed": file})
+    assert grafts.agent_options(selection) == ["ordering=sc", f"relaxed={tmp_path}/a%2C%20100%25.txt"]
+    assert "-XX:-OptimizeFill" in grafts.jvm_options(selection)
+    assert grafts.agent_options({"ordering": "stock"}) == grafts.jvm_options({"ordering": "stock"}) == []
+    assert grafts.agent_options({"ordering": "sc-seed"}) == ["ordering=sc-seed"]
+
+
+def test_only_a_run_by_itself_is_checked(tmp_path: Path) -> None:
+    def options(selection: dict[str, str], *, alone: bool) -> str:
+        return launch.join(selection, "JAVA_TOOL_OPTIONS", Path("agent.so"), tmp_path, alone=alone).options[-1]
+
+    assert ",check-order," in options({"ordering": "sc"}, alone=True)
+    assert "check-order" not in options({"ordering": "sc"}, alone=False)
+    assert "check-order" not in options({"zeroing": "bulk"}, alone=True)
+
+
+@pytest.mark.parametrize(
+    ("selection", "message"),
+    [
+        ({"ordering": "stock"}, "--ordering stock has no relaxed"),
+        ({"zeroing": "bulk"}, "--ordering left out has no relaxed"),
+        ({"ordering": "sc"}, "expected a file that exists"),
+    ],
+)
+def test_relaxed_without_its_graft_or_its_file(selection: dict[str, str], message: str, tmp_path: Path) -> None:
+    file = tmp_path / ("missing" if selection == {"ordering": "sc"} else "relaxed")
+    if "missing" not in file.name:
+        file.touch()
+    with pytest.raises(WrongUsageError, match=message):
+        grafts.with_parameters(selection, {"relaxed": file})

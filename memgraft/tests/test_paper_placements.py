@@ -1,0 +1,158 @@
+"""Figures of placement: their definitions, and their numbers from runs that were kept."""
+
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memgraft import native
+from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError
+from memgraft.guest.machine import Done
+from memgraft.paper import definition, placements, work
+from memgraft.paper.placements import Kept, Run
+from memgraft.statistics import Interval
+from memgraft.tests.conftest import Memgraft
+from memgraft.tests.synthetic import MACHINE
+from memgraft.tests.test_place import SUMMARY
+
+EVERY = [one for one in definition.definitions() if one.placements]
+SIDES = ["without", "every 0.5 s", "every 1 s", "every 2 s", "every 4 s"]
+BEFORE = Run("mg", "without", 0, 2000, 1000, 800, 0, 0, 0.2, 20.0, True)
+
+
+def runs(kernel: str, after: int) -> list[Run]:
+    """Non-local samples of a thousand, three rounds: as many as `after` with migration, and one more each round."""
+    found = []
+    for turn in range(3):
+        found.append(replace(BEFORE, kernel=kernel, round=turn))
+        found += [
+            replace(found[-1], side=side, non_local=after + turn, moved=500, moved_back=7, cpu_seconds=0.4)
+            for side in SIDES[1:]
+        ]
+        found[-len(SIDES)] = replace(BEFORE, kernel=kernel, round=turn)
+    return found
+
+
+def kept(folder: Path, found: list[Run]) -> Path:
+    settings = {
+        "class": "S",
+        "seconds": 2.0,
+        "rounds": 3,
+        "nodes": 4,
+        "monitor": "faults-in-process",
+        "machine": MACHINE,
+    }
+    document = {"schema": 1, "kind": "placements", "settings": settings, "runs": [asdict(one) for one in found]}
+    (folder / placements.KEPT).write_text(json.dumps(document))
+    return folder
+
+
+def asked(source: Path, output: Path, **fields: Any) -> work.Asked:
+    from memgraft.metrics import MetricName
+
+    return work.Asked("small", 3, 2, None, MetricName.ITERATION_WALL, source, output, **fields)
+
+
+def cells(result: dict[str, Any], title: str) -> dict[tuple[str, str], float]:
+    [table] = [one for one in result["ours"] if one["title"] == title]
+    return {(cell["row"], cell["series"]): cell["median"] for cell in table["cells"]}
+
+
+def test_there_are_all_that_are_measured() -> None:
+    names = {one.name for one in EVERY}
+    assert names >= {"placement-table-4", "placement-table-6", "placement-figure-3", "placement-figure-4"}
+    assert definition.find("placement-4").name == "placement-figure-4"
+
+
+@pytest.mark.parametrize("one", EVERY, ids=lambda one: one.name)
+def test_every_figure_is_made_of_runs_that_were_kept(one: definition.Definition, tmp_path: Path) -> None:
+    source = tmp_path / "kept"
+    source.mkdir()
+    kept(source, runs("mg", 100) + runs("ft", 790))
+    [result] = work.make([one.name], asked(source, tmp_path / "out"))
+    assert Path(result["page"]).read_text().count("modelled") >= 1
+    assert json.loads((tmp_path / "out" / f"{one.name}.json").read_text())["ours"] == result["ours"]
+
+
+def test_numbers() -> None:
+    found = Kept({}, runs("mg", 100) + runs("ft", 790))
+    four, gain = definition.find("placement-table-4"), definition.find("placement-figure-4")
+    samples, remote, less = placements.tables(four, found)
+    assert [cell.value.median for cell in samples.cells] == [2000, 2000]
+    assert remote.at("mg", "without") == Interval(0.8, 0.8, 0.8)
+    assert remote.at("mg", "every 1 s") == Interval(0.101, 0.1, 0.102)
+    assert remote.at("ft", "every 2 s") is None
+    reduced = less.at("mg", "every 1 s")
+    assert reduced is not None
+    assert reduced.median == pytest.approx(1 - 0.101 / 0.8)
+    [modelled] = placements.tables(gain, found)
+    one = modelled.at("mg", "every 1 s")
+    assert one is not None
+    # 225 ns and 75 ns more for each that is not local.
+    assert one.median == pytest.approx(1 - (225 + 75 * 0.101) / (225 + 75 * 0.8))
+
+
+def test_what_nobody_saw_is_left_out() -> None:
+    blind = [replace(one, resolved=0, non_local=0) for one in runs("mg", 100)]
+    four = definition.find("placement-table-4")
+    with pytest.raises(MemgraftError, match="'non-local share of samples': the monitor saw nothing"):
+        placements.tables(four, Kept({}, blind))
+    seen = placements.tables(four, Kept({}, blind + runs("cg", 5)))
+    assert seen[1].rows == ["cg"]
+
+
+def test_kept_runs_that_do_not_do(tmp_path: Path) -> None:
+    with pytest.raises(WrongUsageError, match="no runs of placement that can be read"):
+        placements.read(tmp_path)
+    (tmp_path / placements.KEPT).write_text('{"schema": 2, "kind": "placements"}')
+    with pytest.raises(WrongUsageError, match="schema 2 of placements"):
+        placements.read(tmp_path)
+    some = Kept({}, [one for one in runs("mg", 5) if one.side != "every 4 s"])
+    with pytest.raises(WrongUsageError, match="no runs every 4 s were kept"):
+        placements.tables(definition.find("placement-figure-3"), some)
+
+
+def test_what_the_guest_said_becomes_a_run() -> None:
+    intervals = [
+        {"event": "interval", "kind": "placement", "accesses": [[10, 90], [0, 0]]},
+        {"event": "interval", "kind": "placement", "accesses": [[95, 5], [0, 0]]},
+    ]
+    end = {"event": "end", "kind": "placement", "summary": SUMMARY}
+    kernel = {"kind": "kernel", "verified": None}
+    output = "\n".join(json.dumps(line) for line in [kernel, *intervals, end, {**end, "start": {}}])
+    found = placements._run("mg", "without", 0, Done(output, 0))
+    assert (found.resolved, found.non_local, found.moved, found.verified) == (200, 95, 5000, None)
+    with pytest.raises(MemgraftError, match="mg without: exit code 3 in the guest, which said: no way"):
+        placements._run("mg", "without", 0, Done("no way", 3))
+
+
+def test_plan(memgraft: Memgraft, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "FOLDER", memgraft.natives)
+    figure = [definition.find("placement-figure-3")]
+    with pytest.raises(CannotTakeError, match="the native part memgraft-place is not at"):
+        placements.plan(figure, None, "small", 1)
+    with pytest.raises(WrongUsageError, match="--workloads mg,xy: expected kernels of cg, mg, ft"):
+        placements.plan(figure, "mg,xy", "small", 1)
+    for name in (native.PLACE, native.SAMPLER):
+        (memgraft.natives / name).touch()
+    monkeypatch.setattr(placements, "busybox", lambda: "busybox")
+    planned = placements.plan(figure, "mg, ft", "small", 2)
+    assert (planned.kernels, planned.intervals, planned.seconds, planned.total) == (["mg", "ft"], [0.5, 1, 2, 4], 2, 4)
+    assert planned.sides == SIDES
+
+
+def test_no_emulator_is_one_line(memgraft: Memgraft) -> None:
+    for name in (native.PLACE, native.SAMPLER):
+        (memgraft.natives / name).touch()
+    done = memgraft("paper", "placement-table-4", PATH="/nonexistent")
+    assert done.code == 3
+    assert "no qemu-system-x86_64 to emulate a machine with nodes" in done.error
+    assert not (memgraft.folder / "memgraft-out").exists()
+
+
+def test_what_buffers_choose_is_nothing_here(memgraft: Memgraft) -> None:
+    done = memgraft("paper", "placement-table-4", "--heap", "1g")
+    assert done.code == 2
+    assert "--heap 1g: placement-table-4 has nothing to choose" in done.error

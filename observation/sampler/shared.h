@@ -1,0 +1,62 @@
+// The memory that the sampler inside a program shares with the process that asked for it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "mailboxes.h"
+
+namespace memgraft::observation {
+
+// The file descriptor of this memory, for the program that is to be sampled.
+inline constexpr char kRingVariable[] = "MEMGRAFT_SAMPLER_RING";
+inline constexpr std::uint64_t kRingMagic = 0x3172656c706d6153;  // "Sampler1", in memory
+
+// What became of the sampler.
+enum class Standing : std::uint32_t {  // NOLINT(performance-enum-size): its word is shared
+  kWaiting,  // not loaded: it never will be where the program is linked statically or gets privileges
+  kSampling,
+  kIdle,         // nothing large enough to be sampled
+  kStopped,      // as it was told, or the program ended
+  kJvm,          // HotSpot uses SIGSEGV itself
+  kReplaced,     // something took SIGSEGV from it without calling sigaction
+  kManyThreads,  // more stacks, or pages with futexes, than it has places for
+  kNoThread,     // it could not begin
+};
+
+struct ProcessAtomics {
+  using Atomic = std::atomic<Word>;
+  static constexpr std::size_t kBoxes = 8192;  // at the default rate, what is seen in five seconds
+  static constexpr unsigned kProbes = 8;
+};
+static_assert(std::atomic<Word>::is_always_lock_free, "shared between processes");
+
+struct Shared {
+  std::uint64_t magic = kRingMagic;
+  std::uint64_t bytes = sizeof(Shared);
+  // Written by the asking process.
+  std::atomic<std::uint32_t> pages_per_second{0};
+  std::atomic<std::uint32_t> stop{0};
+  std::atomic<std::uint64_t> alive_nanoseconds{0};  // when it last read: nothing is sampled for nobody
+  std::atomic<std::uint64_t> least_mapping_bytes{0};
+  std::atomic<std::uint32_t> with_brk{0};
+  std::atomic<std::uint32_t> cpu_millionths{0};  // of one CPU, what sampling may cost
+  // Written by the program.
+  std::atomic<std::uint32_t> claimed_by{0};  // process
+  std::atomic<std::uint32_t> standing{0};
+  std::atomic<std::uint64_t> protections{0};      // pages
+  std::atomic<std::uint64_t> cpu_nanoseconds{0};  // of the sampling thread, and of all threads for touches
+  // Large enough: what is chosen from, and what is not because it may be a stack (README.md).
+  std::atomic<std::uint64_t> candidate_bytes{0};
+  std::atomic<std::uint64_t> left_out_bytes{0};
+  Mailboxes<ProcessAtomics> touches;
+};
+
+// The kernel's numbers of threads have 22 bits, those of CPUs 13.
+constexpr Word touched_by(std::uint32_t thread, std::uint32_t cpu, bool knows_store, bool store) {
+  return thread | (static_cast<Word>(cpu & 0xffffffU) << 32U) | (static_cast<Word>(knows_store) << 62U) |
+         (static_cast<Word>(store) << 63U);
+}
+
+}  // namespace memgraft::observation

@@ -1,0 +1,1 @@
+"""In which order others see what a thread does to memory."""

@@ -1,0 +1,27 @@
+package org.memgraft.ordering.litmus;
+
+import java.lang.invoke.MethodHandles.Lookup;
+import java.lang.invoke.VarHandle;
+import java.lang.reflect.Field;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+
+/** Makes what reaches an int field of the class that a lookup is from, for generated classes. */
+public final class Maker {
+  private Maker() {}
+
+  public static VarHandle handle(Lookup lookup, String field) throws ReflectiveOperationException {
+    return lookup.findVarHandle(lookup.lookupClass(), field, int.class);
+  }
+
+  /** Accessible, as it is where a framework injects into private fields. */
+  public static Field field(Lookup lookup, String field) throws ReflectiveOperationException {
+    Field found = lookup.lookupClass().getDeclaredField(field);
+    found.setAccessible(true);
+    return found;
+  }
+
+  /** The field must be public: the updater looks at what its maker may reach. */
+  public static AtomicIntegerFieldUpdater<?> updater(Lookup lookup, String field) {
+    return AtomicIntegerFieldUpdater.newUpdater(lookup.lookupClass(), field);
+  }
+}

@@ -1,0 +1,1 @@
+"""Which instructions make a program's loads and stores sequentially consistent. Start with mappings.py."""

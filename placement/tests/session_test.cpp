@@ -1,0 +1,187 @@
+#include "memgraft/placement/session.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "fake_machine.h"
+
+namespace memgraft::placement {
+namespace {
+
+constexpr std::uint64_t kBase = 0x7f0000000000;
+std::uint64_t page(std::uint64_t number) { return kBase + (number * kPageBytes); }
+
+class Placing : public testing::Test {
+ protected:
+  void SetUp() override {
+    write_nodes(root_, 2);
+    for (std::uint64_t number = 0; number < 100; ++number) {
+      kernel_.pages[page(number)] = 0;
+    }
+  }
+  void start(bool dry_run = false) {
+    topology_ = Topology::of_system(root_.path());
+    session_ = std::make_unique<Session>(
+        kProcess, topology_, monitor_,
+        Plans{.settings = {}, .dry_run = dry_run, .watching = kAllItWants, .root = root_.path()}, kernel_);
+  }
+  Interval end() {
+    session_->drain();
+    return session_->end_interval();
+  }
+  static std::uint64_t refused(const Interval& interval, Outcome outcome) {
+    return interval.outcomes.at(static_cast<std::size_t>(outcome));
+  }
+
+  linux_os::FakeRoot root_;
+  Topology topology_;
+  FakeKernel kernel_;
+  FakeMonitor monitor_;
+  std::unique_ptr<Session> session_;
+};
+
+TEST_F(Placing, CountsAccessesByTheNodesOfThreadAndMemory) {
+  start();
+  kernel_.pages[page(1)] = 1;
+  monitor_.touch(page(0) + 123, 0, 2);
+  monitor_.touch(page(1), 0);
+  monitor_.touch(page(1), 1, 4);
+  monitor_.touch(page(5000), 1);  // nowhere
+  monitor_.touch(page(0), 17);    // by no CPU that we know
+  monitor_.lost_ = 9;
+  const Interval first = end();
+  EXPECT_EQ(first.number, 1U);
+  EXPECT_EQ(first.accesses, (Matrix{{2, 1}, {0, 4}}));
+  EXPECT_EQ(first.samples, 9U);
+  EXPECT_EQ(first.unknown, 2U);
+  EXPECT_EQ(first.lost, 9U);
+  EXPECT_EQ(end().samples, 0U);
+}
+
+TEST_F(Placing, MovesPagesToWhoUsesThem) {
+  start();
+  for (std::uint64_t number = 0; number < 100; ++number) {
+    monitor_.touch(page(number), number < 50 ? 0 : 1, 5);
+  }
+  const Interval first = end();
+  EXPECT_EQ(first.moved, (Matrix{{0, 50}, {0, 0}}));
+  EXPECT_EQ(first.accesses, (Matrix{{250, 0}, {250, 0}})) << "as it was when they were read";
+  EXPECT_EQ(kernel_.pages[page(50)], 1);
+  EXPECT_EQ(kernel_.pages[page(49)], 0);
+  monitor_.touch(page(50), 1);
+  EXPECT_EQ(end().accesses, (Matrix{{0, 0}, {0, 1}}));
+}
+
+TEST_F(Placing, ADryRunMovesNothingAndProposesOnce) {
+  start(/*dry_run=*/true);
+  for (int interval = 0; interval < 3; ++interval) {
+    monitor_.touch(page(1), 1, 9);
+    EXPECT_EQ(end().moved[0][1], interval == 0 ? 1U : 0U) << interval;
+  }
+  EXPECT_EQ(kernel_.moves, 0U);
+}
+
+TEST_F(Placing, APageWhoseHintFaultIsPendingMovesAtItsNextTouch) {
+  start();
+  monitor_.touch(page(1), 1, 9);
+  session_->drain();
+  kernel_.absent.insert(page(1));
+  const Interval first = session_->end_interval();
+  EXPECT_EQ(first.waiting, 1U);
+  EXPECT_EQ(refused(first, Outcome::kAbsent), 1U);
+  kernel_.absent.clear();
+  monitor_.touch(page(1), 1);
+  session_->drain();
+  EXPECT_EQ(kernel_.pages[page(1)], 1) << "before the interval's end";
+  EXPECT_EQ(session_->end_interval().moved[0][1], 1U);
+}
+
+TEST_F(Placing, ABusyPageIsTriedAgainButNotForEver) {
+  start();
+  kernel_.busy.insert(page(1));
+  std::uint64_t tried = 0;
+  for (int interval = 0; interval < 10; ++interval) {
+    monitor_.touch(page(1), 1, 9);
+    tried += refused(end(), Outcome::kBusy);
+  }
+  EXPECT_EQ(tried, 5U);
+}
+
+TEST_F(Placing, APageSharedWithOtherProcessesIsLeftAlone) {
+  start();
+  kernel_.shared.insert(page(1));
+  std::uint64_t tried = 0;
+  for (int interval = 0; interval < 8; ++interval) {
+    monitor_.touch(page(1), 1, 9);
+    tried += refused(end(), Outcome::kForbidden);
+  }
+  EXPECT_EQ(tried, 1U);
+}
+
+TEST_F(Placing, AFullNodeIsTriedAgainAfterAnInterval) {
+  start();
+  kernel_.room[1] = 0;
+  monitor_.touch(page(1), 1, 9);
+  EXPECT_EQ(refused(end(), Outcome::kNoMemory), 1U);
+  kernel_.room.clear();
+  monitor_.touch(page(1), 1, 9);
+  EXPECT_EQ(end().held.at(static_cast<std::size_t>(Stay::kForbidden)), 1U);
+  monitor_.touch(page(1), 1, 9);
+  EXPECT_EQ(end().moved[0][1], 1U);
+}
+
+TEST_F(Placing, ANodeOutsideOfTheCpusetIsNoTarget) {
+  root_.write("/proc/77/status", "Mems_allowed_list:\t0\n");
+  start();
+  monitor_.touch(page(1), 1, 9);
+  EXPECT_EQ(end().held.at(static_cast<std::size_t>(Stay::kForbidden)), 1U);
+  EXPECT_EQ(kernel_.moves, 0U);
+}
+
+TEST_F(Placing, ANodeWithoutMemoryToSpareIsNoTarget) {
+  root_.write("/sys/devices/system/node/node1/meminfo",
+              "Node 1 MemTotal: 1000000 kB\nNode 1 MemFree: 30000 kB\n");
+  start();
+  monitor_.touch(page(1), 1, 9);
+  EXPECT_EQ(end().held.at(static_cast<std::size_t>(Stay::kForbidden)), 1U);
+}
+
+TEST_F(Placing, TheEndOfTheProcessIsNoError) {
+  start();
+  monitor_.touch(page(1), 1, 9);
+  session_->drain();
+  kernel_.error = ESRCH;
+  EXPECT_EQ(session_->end_interval().moved, (Matrix{{0, 0}, {0, 0}}));
+  EXPECT_EQ(session_->access(), Access::kEnded);
+}
+
+TEST_F(Placing, AHugePageIsOnePlace) {
+  root_.write("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", "2097152\n");
+  root_.write(
+      "/proc/77/smaps",
+      "7f0000000000-7f0000400000 rw-p 00000000 00:00 0\nKernelPageSize: 4 kB\nAnonHugePages: 4096 kB\n");
+  start();
+  monitor_.touch(page(3), 1, 4);
+  monitor_.touch(page(511), 1, 4);
+  const Interval first = end();
+  EXPECT_EQ(first.pages, 512U);
+  EXPECT_EQ(first.moved[0][1], 512U);
+  EXPECT_EQ(kernel_.pages[page(0)], 1);
+}
+
+TEST_F(Placing, WhatIsUnmappedIsForgotten) {
+  const std::string both =
+      "7f0000000000-7f0000001000 rw-p 00000000 00:00 0\n7f0000001000-7f0000002000 rw-p 00000000 00:00 0 "
+      "[heap]\n";
+  root_.write("/proc/77/smaps", both);
+  start();
+  monitor_.touch(page(0), 0, 4);
+  monitor_.touch(page(1), 0, 4);
+  EXPECT_EQ(end().pages, 2U);
+  root_.write("/proc/77/smaps", both.substr(0, both.find('\n') + 1));
+  EXPECT_EQ(end().pages, 1U);
+}
+
+}  // namespace
+}  // namespace memgraft::placement

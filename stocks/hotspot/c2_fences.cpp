@@ -1,0 +1,205 @@
+#include "c2_fences.h"
+
+#include <cstdint>
+
+#include "c2_private.h"
+
+namespace memgraft::hotspot::c2 {
+
+namespace {
+
+// Beyond this nothing is won that would be worth the compiler's time.
+constexpr std::size_t kMostSteps = 2000;
+
+bool has_input(const Node* node, const Node* input) {
+  for (std::uint32_t i = 0; i < node->required; ++i) {
+    if (node->in[i] == input) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool is_control(Kind kind) {
+  switch (kind) {
+    case Kind::branch:
+    case Kind::region:
+    case Kind::fence:
+    case Kind::acquire:
+    case Kind::barrier:
+    case Kind::initialize:
+    case Kind::safepoint:
+    case Kind::allocation:
+    case Kind::exit:
+    case Kind::halt:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// The store that a fence belongs to; null for fences of others, of the collector's barriers say.
+const Node* store_before(const Graph& graph, const Node* fence) {
+  if (graph.kind(fence) != Kind::fence || fence->inputs <= kPrecedent) {
+    return nullptr;
+  }
+  const Node* const store = fence->in[kPrecedent];
+  return store != nullptr && graph.kind(store) == Kind::store ? store : nullptr;
+}
+
+const Node* base_of(const Graph& graph, const Node* access) {
+  const Node* const address = access->in[kAddress];
+  return address != nullptr && graph.kind(address) == Kind::add_p ? address->in[kAddressBase] : nullptr;
+}
+
+}  // namespace
+
+bool LastFences::is_needed(const Node* fence) {
+  seen_.clear();
+  pending_.clear();
+  if (!add(control_behind(fence))) {
+    return true;
+  }
+  while (!pending_.empty()) {
+    const Node* const node = pending_.back();
+    pending_.pop_back();
+    if (seen_.insert(node).second && (seen_.size() > kMostSteps || !pass(node))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Goes on behind the node, or ends there if nothing is to fear any more; false where it may be a load.
+bool LastFences::pass(const Node* node) {
+  switch (graph_->kind(node)) {
+    case Kind::fence:
+    case Kind::halt:
+      return true;
+    case Kind::acquire: {
+      // Behind a load; or behind a compare-and-swap or its like, which is a fence itself.
+      const Node* const access = kPrecedent < node->inputs ? node->in[kPrecedent] : nullptr;
+      return access != nullptr && graph_->kind(access) == Kind::load_store;
+    }
+    case Kind::safepoint:
+      return is_trap(node);
+    case Kind::barrier:
+    case Kind::initialize:
+      return add(control_behind(node));
+    case Kind::region:
+      return add(node);
+    case Kind::branch:
+      return add_ways(node);
+    default:
+      return false;
+  }
+}
+
+// The projection by which control leaves a barrier or a call.
+const Node* LastFences::control_behind(const Node* node) const {
+  for (std::uint32_t i = 0; i < node->outputs; ++i) {
+    const Node* const use = node->out[i];
+    if (graph_->kind(use) == Kind::projection && use->projected == kControl) {
+      return use;
+    }
+  }
+  return nullptr;
+}
+
+// What takes control next: exactly one node does, others only stay below it. Null where it is of no known
+// class.
+const Node* LastFences::next_of(const Node* control) const {
+  const Node* next = nullptr;
+  for (std::uint32_t i = 0; i < control->outputs; ++i) {
+    const Node* const use = control->out[i];
+    const Kind kind = graph_->kind(use);
+    const bool takes = kind == Kind::region
+                           ? use != control && has_input(use, control)
+                           : is_control(kind) && use->required > 0 && use->in[kControl] == control;
+    if (!takes || use == next) {
+      continue;
+    }
+    if (next != nullptr) {
+      return nullptr;
+    }
+    next = use;
+  }
+  return next;
+}
+
+// What comes behind `control`, which may be null: false where that is not known.
+bool LastFences::add(const Node* control) {
+  const Node* const next = control == nullptr ? nullptr : next_of(control);
+  if (next == nullptr) {
+    return false;
+  }
+  pending_.push_back(next);
+  return true;
+}
+
+bool LastFences::add_ways(const Node* branch) {
+  constexpr std::uint32_t kWays = 2;
+  if (branch->outputs != kWays) {
+    return false;
+  }
+  for (std::uint32_t i = 0; i < kWays; ++i) {
+    if (graph_->kind(branch->out[i]) != Kind::way || !add(branch->out[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// A call from which compiled code does not go on is an uncommon trap: the interpreter does, behind a fence.
+bool LastFences::is_trap(const Node* call) const {
+  const Node* const behind = control_behind(call);
+  const Node* const next = behind == nullptr ? nullptr : next_of(behind);
+  return next != nullptr && graph_->kind(next) == Kind::halt;
+}
+
+std::vector<Node*> reachable_from(Node* root) {
+  std::vector<Node*> nodes{root};
+  std::unordered_set<const Node*> seen{root};
+  for (std::size_t next = 0; next < nodes.size(); ++next) {
+    const Node* const node = nodes[next];
+    for (std::uint32_t i = 0; i < node->required; ++i) {
+      if (Node* const input = node->in[i]; input != nullptr && seen.insert(input).second) {
+        nodes.push_back(input);
+      }
+    }
+  }
+  return nodes;
+}
+
+std::size_t drop_private_fences(const Graph& graph, std::span<Node* const> nodes) {
+  std::size_t dropped = 0;
+  for (Node* const fence : nodes) {
+    const Node* const store = store_before(graph, fence);
+    if (store == nullptr) {
+      continue;
+    }
+    Privacy privacy(graph, true);
+    if (privacy.is_private(fence->in[kControl], base_of(graph, store), [] { return false; })) {
+      fence->vtable = graph.cpu_order_vtable();
+      ++dropped;
+    }
+  }
+  return dropped;
+}
+
+std::size_t join_fences(const Graph& graph, Node* root) {
+  LastFences last(graph);
+  std::vector<Node*> unneeded;
+  for (Node* const node : reachable_from(root)) {
+    if (store_before(graph, node) != nullptr && !last.is_needed(node)) {
+      unneeded.push_back(node);
+    }
+  }
+  // Only now: to the search, all of them are fences.
+  for (Node* const fence : unneeded) {
+    fence->vtable = graph.cpu_order_vtable();
+  }
+  return unneeded.size();
+}
+
+}  // namespace memgraft::hotspot::c2

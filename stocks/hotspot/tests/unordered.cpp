@@ -1,0 +1,12 @@
+// An ordering graft that does nothing, in the place of the agent's own: everything keeps the Java memory
+// model.
+#include "graft_ordering.h"
+
+namespace memgraft::hotspot {
+
+void install_ordering(const OrderingOptions& /*options*/, const Stock& /*stock*/, Collector /*collector*/,
+                      Patch& /*patch*/) {}
+
+OrderingCounts ordering_counts() { return {}; }
+
+}  // namespace memgraft::hotspot

@@ -1,0 +1,211 @@
+"""Sequential consistency on AArch64, under QEMU: the fences of each access, and races where they matter there.
+
+Emulation on an x86 machine shows no weak ordering; that the fences suffice is shown by ordering/mapping.
+"""
+
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, VERIFY_HEAP
+from processes import run
+from test_aarch64 import HEAP, ORDERED, Summaries
+from test_ordering import two_cpus
+
+pytest.importorskip("capstone", reason="no Capstone: setup/python development installs it")
+
+from aarch64_fences import Kind, around_accesses, printed, shared_accesses, templates
+
+EXECUTORS = {"interpreter": "-Xint", "c1": "-XX:TieredStopAtLevel=1", "c2": "-XX:-TieredCompilation"}
+# What becomes of each access of tests/programs/CountAccesses.java: with --ordering sc and sc-seed in C2, and with both
+# in C1 where it is the only compiler. The column of sc-seed is the last two rows of table 4.1 of L. Liu's dissertation
+# (2020); besides, there are loads of an array's length, which does not change, and card marks behind references.
+LENGTH, CARD = ["load"], ["store"]
+SEED_LOAD, SEED_STORE = ["load", "dmb ishld"], ["store", "dmb ish"]
+C1_STORE = ["dmb ish", *SEED_STORE]
+UNALIGNED_ATOP = ["dmb ishld"]  # of a load whose value is not needed
+ACCESSES: dict[str, tuple[list[str], list[str], list[str]]] = {
+    "loadField": (["ldar"], SEED_LOAD, SEED_LOAD),
+    "loadWide": (["ldar"], SEED_LOAD, SEED_LOAD),
+    "loadReference": (["ldar"], SEED_LOAD, SEED_LOAD),
+    "loadVolatile": (["ldar"], SEED_LOAD, SEED_LOAD),
+    "loadFinal": (["load"], SEED_LOAD, SEED_LOAD),
+    "loadStatic": (["ldar"], SEED_LOAD, SEED_LOAD),
+    "loadElement": ([*LENGTH, "ldar"], LENGTH + SEED_LOAD, LENGTH + SEED_LOAD),
+    "storeField": (["stlr"], SEED_STORE, C1_STORE),
+    "storeWide": (["stlr"], SEED_STORE, C1_STORE),
+    "storeReference": (["stlr", *CARD], ["store", *CARD, "dmb ish"], C1_STORE + CARD),
+    "storeVolatile": (["stlr"], SEED_STORE, C1_STORE),
+    "storeStatic": (["stlr"], SEED_STORE, C1_STORE),
+    "storeElement": ([*LENGTH, "stlr"], LENGTH + SEED_STORE, LENGTH + C1_STORE),
+    "loadTwice": (["ldar", "ldar"], SEED_LOAD * 2, SEED_LOAD * 2),
+    "storeTwice": (["stlr", "stlr"], SEED_STORE * 2, C1_STORE * 2),
+    "storeThenLoad": (["stlr", "ldar"], SEED_STORE + SEED_LOAD, C1_STORE + SEED_LOAD),
+}
+# What C1 leaves to the JVM: an exchange, and what ldar and stlr would fault on.
+ACCESSES_OF_C2 = {
+    "loadUnaligned": ([*LENGTH, "dmb ish", "load", "dmb ish"], UNALIGNED_ATOP + LENGTH + SEED_LOAD),
+    "storeUnaligned": ([*LENGTH, "dmb ish", "store", "dmb ish"], UNALIGNED_ATOP + LENGTH + SEED_STORE),
+    "exchange": ([Kind.ATOMIC_ACQUIRE_RELEASE.value], [*UNALIGNED_ATOP, Kind.ATOMIC_ACQUIRE_RELEASE.value, "dmb ish"]),
+    "copy": ([*LENGTH * 2, "dmb ish", "dmb ish"], [*LENGTH * 2, "dmb ish", "dmb ish"]),
+}
+
+
+def ordering(agent: Path, summary: Path, placement: str) -> list[str | Path]:
+    return [*ORDERED, f"-agentpath:{agent}=ordering={placement},check-order,summary={summary}"]
+
+
+def counting(programs: Path, rounds: int) -> list[str | Path]:
+    return ["-cp", programs, "CountAccesses", str(rounds)]
+
+
+def fences_of(
+    agent: Path, java: list[str | Path], programs: Path, folder: Path, placement: str, executor: str
+) -> dict[str, list[str]]:
+    """What each method of the program does to shared memory when this executor has compiled it."""
+    alone = [
+        "-Xbatch",
+        "-XX:+UseSerialGC",
+        "-XX:CompileCommand=quiet",
+        "-XX:CompileCommand=dontinline,CountAccesses::*",
+    ]
+    shown = ["-XX:+UnlockDiagnosticVMOptions", "-XX:CompileCommand=print,CountAccesses::*"]
+    jvm = [EXECUTORS[executor], *alone, *shown, *ordering(agent, folder, placement)]
+    done = run([*java, *jvm, *counting(programs, 20000)])
+    assert done.returncode == 0, done.stderr
+    return {
+        method.removeprefix("CountAccesses::"): shared_accesses(code) for method, code in printed(done.stdout).items()
+    }
+
+
+@pytest.mark.parametrize(("placement", "executor"), [("sc", "c2"), ("sc-seed", "c2"), ("sc", "c1"), ("sc-seed", "c1")])
+def test_what_accesses_are_fenced_with(
+    agent_aarch64: Path, java_aarch64: list[str | Path], programs: Path, tmp_path: Path, placement: str, executor: str
+) -> None:
+    found = fences_of(agent_aarch64, java_aarch64, programs, tmp_path, placement, executor)
+    if executor == "c1":
+        expected = {method: c1 for method, (_, _, c1) in ACCESSES.items()}
+    else:
+        column = ["sc", "sc-seed"].index(placement)
+        expected = {method: columns[column] for method, columns in (ACCESSES | ACCESSES_OF_C2).items()}
+    assert {method: found.get(method) for method in expected} == expected
+
+
+def test_stores_come_after_what_is_relaxed(
+    agent_aarch64: Path, java_aarch64: list[str | Path], programs: Path, tmp_path: Path
+) -> None:
+    names = tmp_path / "relaxed.txt"
+    names.write_text("CountAccesses.storeTwice\n")
+    found = fences_of(agent_aarch64, java_aarch64, programs, tmp_path, f"sc-seed,relaxed={names}", "c2")
+    assert found["storeTwice"] == ["store", "store"]
+    assert found["storeVolatile"] == ["dmb ish", *SEED_STORE]
+    assert found["loadVolatile"] == SEED_LOAD
+
+
+# Bytecodes that access fields and elements, also as the interpreter rewrites them. How many accesses a template has
+# depends on the version; aastore's checks of types look like accesses.
+LOADING = (
+    *[f"{type_}aload" for type_ in "ilfdabcs"],
+    *["getfield", "getstatic", "nofast_getfield", *[f"fast_{type_}getfield" for type_ in "abcdfils"]],
+    *["fast_iaccess_0", "fast_aaccess_0", "fast_faccess_0"],
+)
+STORING = (
+    *[f"{type_}astore" for type_ in "ilfdbcs"],
+    *["putfield", "putstatic", "nofast_putfield", *[f"fast_{type_}putfield" for type_ in "abzcdfils"]],
+)
+
+
+@pytest.mark.parametrize("placement", ["sc", "sc-seed"])
+def test_what_the_interpreter_fences_accesses_with(
+    agent_aarch64: Path, java_aarch64: list[str | Path], tmp_path: Path, placement: str
+) -> None:
+    jvm = ["-Xint", "-XX:+UseSerialGC", "-XX:+UnlockDiagnosticVMOptions", "-XX:+PrintInterpreter"]
+    done = run([*java_aarch64, *jvm, *ordering(agent_aarch64, tmp_path, placement), "-version"])
+    assert done.returncode == 0, done.stderr
+    code = templates(done.stdout)
+    for names, access, behind in ((LOADING, "load", "dmb ishld"), (STORING, "store", "dmb ish")):
+        for name in names:
+            found = around_accesses(code[name])
+            assert found, name
+            for before, kind, after in found:
+                assert (kind, after) == (access, behind), name
+                assert placement == "sc-seed" or before == "dmb ish", name
+
+
+@pytest.mark.parametrize(
+    ("placement", "collector", "executor"), [("sc", "G1", None), ("sc-seed", "Parallel", None), ("sc", "G1", "-Xint")]
+)
+def test_ordered_programs_run_as_before(
+    agent_aarch64: Path,
+    java_aarch64: list[str | Path],
+    programs: Path,
+    tmp_path: Path,
+    placement: str,
+    collector: str,
+    executor: str | None,
+    read_summaries: Summaries,
+) -> None:
+    """The program checks its own results: unaligned accesses, checksums, copies and exchanges among them."""
+    jvm = [f"-XX:+Use{collector}GC", *HEAP, *VERIFY_HEAP, *([executor] if executor else [])]
+    rounds = 30000
+    done = run([*java_aarch64, *jvm, *ordering(agent_aarch64, tmp_path, placement), *counting(programs, rounds)])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout == f"checked {rounds} rounds\n"
+    [summary] = read_summaries()
+    ordered = summary["grafts"]["ordering"]
+    assert ordered["interpreter"]["loads"] > 100
+    assert ordered["interpreter"]["stores"] > 40
+    assert ordered["check"]["unsafe"] == 0
+    if executor is None:
+        assert ordered["c1"]["loads"] > 0 < ordered["c1"]["stores"]
+        assert 0 < ordered["check"]["accesses"] <= ordered["c2"]["loads"] + ordered["c2"]["stores"]
+        assert ordered["c2"]["fences_behind_calls"] > 0 < ordered["c2"]["atomics"]
+        assert (ordered["c2"]["final_loads"] > 0) == (placement == "sc")
+
+
+@pytest.fixture(scope="module")
+def java_home(java_aarch64: list[str | Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home whose java is run by the emulator, for commands that start java themselves."""
+    home = tmp_path_factory.mktemp("home")
+    (home / "bin").mkdir()
+    start = home / "bin/java"
+    start.write_text(f'#!/bin/sh\nexec {" ".join(str(word) for word in java_aarch64)} "$@"\n')
+    start.chmod(0o755)
+    return home
+
+
+@two_cpus
+@pytest.mark.parametrize(("placement", "executor"), [("sc-seed", "c2"), ("sc-seed", "interpreter"), ("sc", "c1")])
+def test_races_of_stores_with_loads(
+    agent_aarch64: Path, java_home: Path, tmp_path: Path, placement: str, executor: str
+) -> None:
+    """On an x86 machine the emulator reorders these, and these only, where there is no fence.
+
+    Not for `sc` in C2: QEMU 7.2 reorders `stlr` and an `ldar` behind it, which no AArch64 CPU does (docs/ordering.md).
+    """
+    options = [f"--jvm={option}" for option in ordering(agent_aarch64, tmp_path, placement)]
+    # Interpreted, a round takes long.
+    rounds = "1000" if executor == "interpreter" else "5000"
+    litmus = [ROOT / "bin/litmus", *options, "--tests", "sb/field-int,sb/array-byte,forward/field-int"]
+    done = run([*litmus, "--executor", executor, "--rounds", rounds, "--expect", "sc"], JAVA_HOME=str(java_home))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "looked_for"),
+    [
+        ("-XX:+UseZGC", "a collector that the graft knows (Serial, Parallel or G1)"),
+        ("-XX:+OptimizeFill", "-XX:-OptimizeFill"),
+    ],
+)
+def test_what_would_pass_ordering_by_is_refused(
+    agent_aarch64: Path,
+    java_aarch64: list[str | Path],
+    tmp_path: Path,
+    option: str,
+    looked_for: str,
+    read_summaries: Summaries,
+) -> None:
+    done = run([*java_aarch64, *ordering(agent_aarch64, tmp_path, "sc"), option, "-version"])
+    assert done.returncode == 3, done.stderr
+    [summary] = read_summaries()
+    assert summary["refusal"]["looked_for"] == looked_for

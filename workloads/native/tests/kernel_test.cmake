@@ -1,0 +1,32 @@
+# Runs a kernel in class S, and reads the JSON that comes out: all that was compared is right.
+# Usage: cmake -DKERNELS=memgraft-kernels -DKERNEL=NAME -DTHREADS=N -P kernel_test.cmake
+execute_process(COMMAND ${KERNELS} ${KERNEL} --class S --threads ${THREADS} --first-touch main --json
+                OUTPUT_VARIABLE json COMMAND_ERROR_IS_FATAL ANY)
+
+function(expect value)
+  string(JSON got GET "${json}" ${ARGN})
+  if(NOT got STREQUAL value)
+    message(FATAL_ERROR "${ARGN}: got ${got}, expected ${value}: ${json}")
+  endif()
+endfunction()
+expect(kernel kind)
+expect(${KERNEL} kernel)
+expect(S class)
+expect(${THREADS} threads)
+expect(main first_touch)
+expect(ON verified)
+
+string(JSON seconds GET "${json}" seconds_per_iteration)
+string(JSON bytes GET "${json}" memory_bytes)
+string(JSON compared LENGTH "${json}" compared)
+if(NOT seconds GREATER 0 OR NOT bytes GREATER 0 OR NOT compared GREATER 0)
+  message(FATAL_ERROR "seconds_per_iteration, memory_bytes, compared: expected more than nothing: ${json}")
+endif()
+math(EXPR last "${compared} - 1")
+foreach(i RANGE ${last})
+  string(JSON error GET "${json}" compared ${i} relative_error)
+  string(JSON tolerance GET "${json}" compared ${i} tolerance)
+  if(error GREATER tolerance)
+    message(FATAL_ERROR "compared ${i}: verified with an error of ${error}, more than ${tolerance}")
+  endif()
+endforeach()

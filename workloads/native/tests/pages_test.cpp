@@ -1,0 +1,43 @@
+#include <gtest/gtest.h>
+#include <omp.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdint>
+
+extern "C" {
+#include "pages.h"
+}
+
+namespace {
+
+long faults_of_this_thread() {
+  rusage usage{};
+  EXPECT_EQ(getrusage(RUSAGE_THREAD, &usage), 0);
+  return usage.ru_minflt;
+}
+
+// Large enough to be told from a thread's other page faults also where pages are of 2 MiB.
+constexpr std::int64_t kBytes = 64 << 20;
+
+long faults_of_main(bool by_main) {
+  omp_set_num_threads(4);
+  pages_touched_by_main(by_main);
+  const std::int64_t allocated = pages_bytes();
+  const long before = faults_of_this_thread();
+  const auto* memory = static_cast<const char*>(pages_allocate(kBytes, 1));
+  const long faults = faults_of_this_thread() - before;
+  EXPECT_TRUE(std::all_of(memory, memory + kBytes, [](char byte) { return byte == 0; }));
+  EXPECT_EQ(pages_bytes() - allocated, kBytes);
+  return faults;
+}
+
+// The first to touch a page has a fault.
+TEST(Pages, AreTouchedByMainOrByAll) {
+  const long all = faults_of_main(true);
+  const long share = faults_of_main(false);
+  EXPECT_GE(all, 32);
+  EXPECT_LT(share, all / 2) << "of four threads";
+}
+
+}  // namespace
