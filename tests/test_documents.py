@@ -46,7 +46,7 @@ class Printed:
 
     @property
     def is_quick(self) -> bool:
-        return self.words.startswith(("run", "doctor"))
+        return self.words.startswith(("run", "doctor")) and "litmus" not in self.words
 
     @property
     def starts_java(self) -> bool:

@@ -314,6 +314,7 @@ bool guard(std::size_t candidate, std::uintptr_t page) {
     g_state.guarded.erase(page);
     return false;
   }
+  ++g_state.guardings;
   return true;
 }
 

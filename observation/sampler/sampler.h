@@ -58,6 +58,7 @@ struct alignas(4096) State {
 
   // Under the lock.
   PageSet<kGuardSlots> guarded{};  // with the round in which each became so
+  std::uint64_t guardings{};       // how often a page became so
   std::uint64_t touched{};         // of them
   std::uintptr_t trial{};          // a page of ours, whose touch is none of the program's
   Candidate candidates[2][kMostCandidates]{};

@@ -138,7 +138,7 @@ namespace {
 
 // HotSpot's flags are global variables of the types that runtime/globals.hpp gives them.
 template <typename Value>
-std::optional<Value> value_of(const std::optional<Symbol>& flag) {
+std::optional<Value> value_of(const std::optional<LoadedSymbol>& flag) {
   if (!flag || flag->size_bytes != sizeof(Value)) {
     return std::nullopt;
   }
