@@ -214,7 +214,7 @@ lint-python:
 	$(VENV)/mypy
 
 lint-cpp:
-	$(VENV)/clang-format --dry-run --Werror $(CXX_SOURCES)
+	@echo "clang-format"; $(VENV)/clang-format --dry-run --Werror $(CXX_SOURCES)
 	$(VENV)/python checks/dependencies.py
 	$(VENV)/python checks/tidy.py build/native $(BASE)
 

@@ -81,7 +81,8 @@ def key(source: Source) -> str | None:
     if not source.reads:
         return None
     parts = [tidy_version(), content(ROOT / ".clang-tidy"), source.command.replace(str(ROOT), ".")]
-    parts += [f"{str(file).replace(str(ROOT), '.')} {content(file)}" for file in sorted(source.reads)]
+    # Sorted by what is the same in every clone.
+    parts += sorted(f"{str(file).replace(str(ROOT), '.')} {content(file)}" for file in source.reads)
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 

@@ -89,21 +89,30 @@ class TestPlanted:
             assert report["verdict"] == "slower"
 
 
-@deep
-def test_the_bound(programs: Path, tmp_path: Path) -> None:
+def bound(megabytes: int, programs: Path, folder: Path) -> dict:
     result = memgraft(
-        *["zero", "bound", "--json", "--launches", "6", "--output", tmp_path / "out"],
-        *["--", *allocating(programs, 300)],
-        XDG_CACHE_HOME=str(tmp_path),
+        *["zero", "bound", "--json", "--launches", "6", "--output", folder / "out"],
+        *["--", *allocating(programs, megabytes)],
+        XDG_CACHE_HOME=str(folder),
     )
     assert result.returncode == 0, result.stderr
-    report = json.loads(result.stdout)
+    report: dict = json.loads(result.stdout)
+    return report
+
+
+def test_the_bound(programs: Path, tmp_path: Path) -> None:
+    report = bound(60, programs, tmp_path)
     assert report["kind"] == "bound"
     assert report["metric"] == "cpu-outside-pauses"
     assert report["graft"]["zeroing"]["pause_seconds"] > 0
-    assert report["graft"]["zeroing"]["thread_seconds"] < report["graft"]["zeroing"]["pause_seconds"]
     [profile] = (tmp_path / "memgraft/profiles").glob("*.json")
     assert json.loads(profile.read_text())["measurements"][0]["collectors"] == ["Parallel"]
+
+
+@deep
+def test_the_bound_zeroes_within_the_pauses(programs: Path, tmp_path: Path) -> None:
+    zeroing = bound(300, programs, tmp_path)["graft"]["zeroing"]
+    assert zeroing["thread_seconds"] < zeroing["pause_seconds"]
 
 
 def test_the_bound_needs_a_collector_that_it_knows(programs: Path, tmp_path: Path) -> None:
@@ -157,6 +166,16 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     result = memgraft("paper", "zeroing-5.10", "zeroing-5.11", "power-zeroing-1", *words, "--output", folder)
     assert result.returncode == 0, result.stderr
     return folder
+
+
+def test_a_figure_is_measured_and_drawn(tmp_path: Path) -> None:
+    """The smallest grid that there is; all other figures are deep."""
+    words = ["--size", "small", "--workloads", "churn", "--launches", "6", "--iterations", "1"]
+    result = memgraft("paper", "zeroing-5.4", *words, "--output", tmp_path / "out", "--json")
+    assert result.returncode == 0, result.stderr
+    [made] = json.loads(result.stdout)["papers"]
+    assert {cell["row"] for part in made["ours"] for cell in part["cells"]} >= {"churn"}
+    assert Path(made["page"]).is_file()
 
 
 @deep
