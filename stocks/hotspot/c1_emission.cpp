@@ -104,7 +104,8 @@ constexpr Needs needs_with(std::span<const int> features, std::span<const Method
           .functions = kFunctions,
           .data = kData,
           .methods = methods,
-          .entries = {}};
+          .entries = {},
+          .size_flags = {}};
 }
 
 // --- HotSpot's types, as far as they are touched; JDK 17 to 25 ---

@@ -34,6 +34,8 @@ constexpr std::array kGraftedCollectors{Collector::serial, Collector::parallel, 
 constexpr std::array<FlagNeed, 1> kFlags{{{.name = "UseTLAB", .value = true, .option = "-XX:+UseTLAB"}}};
 constexpr std::array kSlots{kAllocateNewTlab, kEnsureParsability};
 constexpr std::array kFunctions{kFillWithObjects};
+constexpr std::string_view kRegionFlag = "G1HeapRegionSize";
+constexpr std::array kSizeFlags{kRegionFlag};
 
 // What automatic sizes begin with: 64 KiB, 1 MiB, 16 MiB. No TLAB is made smaller than 4 KiB, a page.
 constexpr std::uint64_t kFirstTlabWords = 8'192;
@@ -126,6 +128,17 @@ const std::size_t* find_region_bytes(const Stock& stock) {
   throw Refusal("the buffers graft cannot join " + stock.description(),
                 {.looked_for = "HeapRegion::GrainBytes in libjvm's table of structures",
                  .found = "none",
+                 .advice = "use another collector, for example with -XX:+UseParallelGC"},
+                kExitCannotTakeGraft);
+}
+
+std::size_t region_flag(const Stock& stock) {
+  if (const auto bytes = stock.size_flag(kRegionFlag)) {
+    return *bytes;
+  }
+  throw Refusal("the buffers graft cannot join " + stock.description(),
+                {.looked_for = "the flag " + std::string(kRegionFlag),
+                 .found = "no such flag in this libjvm",
                  .advice = "use another collector, for example with -XX:+UseParallelGC"},
                 kExitCannotTakeGraft);
 }
@@ -325,7 +338,8 @@ const Needs kBufferNeeds{.graft = "buffers",
                          .functions = kFunctions,
                          .data = {},
                          .methods = {},
-                         .entries = {}};
+                         .entries = {},
+                         .size_flags = kSizeFlags};
 
 Joints find_buffer_joints(const Stock& stock, Collector collector) {
   return find_joints(kBufferNeeds, stock, collector);
@@ -370,8 +384,8 @@ void install_buffers(const BufferOptions& options, const Stock& stock, Collector
   buffers.fill = reinterpret_cast<FillWithObjects>(joints.at(kFillWithObjects).original);
   if (collector == Collector::g1) {
     buffers.region_bytes = find_region_bytes(stock);
-    // HotSpot sets it, too, but later than this.
-    buffers.region_was_given = stock.size_flag("G1HeapRegionSize").value_or(0) != 0;
+    // 0 unless the user gave it: HotSpot's own choice comes later than this.
+    buffers.region_was_given = region_flag(stock) != 0;
   }
   for (const allocation::Level& level : levels) {
     buffers.asked_words.push_back(level.words);

@@ -29,6 +29,7 @@ NeededNames needed_names(std::span<const Needs* const> all_needs) {
     for (const FlagNeed& flag : needs->flags) {
       names.symbols.emplace_back(flag.name);
     }
+    names.symbols.insert(names.symbols.end(), needs->size_flags.begin(), needs->size_flags.end());
     for (const SlotNeed& slot : needs->slots) {
       for (const CollectorClasses& collector : kCollectors) {
         for (const std::string_view heap_class : collector.heap_classes) {

@@ -88,6 +88,9 @@ struct Needs {
   std::span<const std::string_view> data;
   std::span<const MethodNeed> methods;
   std::span<const EntryNeed> entries;
+  // -XX flags that are sizes and that the graft reads with some collectors only: a libjvm without these
+  // collectors has no such flags.
+  std::span<const std::string_view> size_flags;
   // Whether the graft must know where the nursery's free memory begins and ends.
   bool nursery = false;
   // Whether the graft must know where methods and classes keep their annotations.

@@ -148,6 +148,7 @@ constexpr Needs needs_with(std::span<const MethodNeed> methods) {
           .data = kData,
           .methods = methods,
           .entries = kEntries,
+          .size_flags = {},
           .annotations = true};
 }
 
@@ -165,7 +166,8 @@ const Needs kOrderingNodes{.graft = "ordering",
                            .functions = {},
                            .data = c2::node_vtables(),
                            .methods = {},
-                           .entries = {}};
+                           .entries = {},
+                           .size_flags = {}};
 
 const Needs& ordering_needs(Collector collector) {
   return collector == Collector::g1 ? kOrderingG1Needs : kOrderingNeeds;

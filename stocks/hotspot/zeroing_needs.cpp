@@ -42,7 +42,8 @@ const Needs kZeroingNeeds{.graft = "zeroing",
                           .functions = {},
                           .data = {},
                           .methods = {},
-                          .entries = {}};
+                          .entries = {},
+                          .size_flags = {}};
 
 const Needs kWindowNeeds{.graft = "zeroing=windows",
                          .features = kFeatures,
@@ -53,7 +54,8 @@ const Needs kWindowNeeds{.graft = "zeroing=windows",
                          .functions = kWindowFunctions,
                          .data = {},
                          .methods = {},
-                         .entries = {}};
+                         .entries = {},
+                         .size_flags = {}};
 
 const Needs kAheadNeeds{.graft = "zeroing=concurrent",
                         .features = kFeatures,
@@ -65,6 +67,7 @@ const Needs kAheadNeeds{.graft = "zeroing=concurrent",
                         .data = {},
                         .methods = {},
                         .entries = {},
+                        .size_flags = {},
                         .nursery = true};
 
 }  // namespace memgraft::hotspot
