@@ -170,7 +170,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_figure_is_measured_and_drawn(tmp_path: Path) -> None:
     """The smallest grid that there is; all other figures are deep."""
-    words = ["--size", "small", "--workloads", "churn", "--launches", "6", "--iterations", "1"]
+    words = ["--size", "small", "--workloads", "churn", "--launches", "6", "--iterations", "2"]
     result = memgraft("paper", "zeroing-5.4", *words, "--output", tmp_path / "out", "--json")
     assert result.returncode == 0, result.stderr
     [made] = json.loads(result.stdout)["papers"]
