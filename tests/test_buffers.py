@@ -123,7 +123,8 @@ def test_zeroing_on_top(
     grafts = read_summaries()[0]["grafts"]
     assert grafts["zeroing"]["missed_tlabs"] == 0
     assert grafts["zeroing"]["bytes"] > 1_000_000
-    assert grafts["buffers"]["levels"][0]["taken"] > 100
+    # What fills eden is taken from buffers; with windows a thread asks for a few large pieces between collections.
+    assert grafts["buffers"]["levels"][0]["taken"] > grafts["buffers"]["collections"] > 5
     assert grafts["buffers"]["zero_at"] == ("refill" if more else "tlab")
 
 
