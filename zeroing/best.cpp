@@ -12,6 +12,7 @@
 #include <cstring>
 #include <new>
 
+#include "defaults.h"
 #include "memgraft/zeroing.h"
 #include "table.h"
 
@@ -35,46 +36,20 @@ const memgraft_zero_kernel* memset_kernel() {
   return memgraft_zero_chosen(MEMGRAFT_ZERO_ORDINARY);
 }
 
-// What is chosen without a table. GB/s of one thread; where nothing is said, memset, which the C library
-// fits to each CPU and which nothing beat by much that was cached or soon used:
-//
-//                                             memset   ordinary      non-temporal-64
-//   AVX-VNNI, 48 KiB L1D, 2 MiB L2 (Sapphire Rapids class)
-//     streaming, 1 KiB                          9.0    avx512  9.1         4.3
-//     streaming, 4 KiB                          7.8    avx512  8.8        11.2
-//     streaming, 32 KiB                         9.2    avx512  8.5        19.9
-//     streaming-late, 4 KiB                     3.5    avx512  3.6         4.2
-//     streaming-late, 32 KiB                    4.0    avx512  3.7         4.3
-//     streaming-used, 32 KiB                    5.8    avx512  5.2         4.5
-//   no AVX-VNNI, 32 KiB L1D, 1 MiB L2 (Cascade Lake)
-//     resident, 32 KiB                        171      avx2   83           6.9
-//     streaming, 4 KiB                          5.3    avx2    7.9         5.6
-//     streaming, 32 KiB                         6.8    avx2    8.5         6.7
-//     streaming-used, 32 KiB                    3.5    avx2    4.6         3.1
-//
-// The second is experiments/records/2026-11-20-cascade-lake-2cpu; the first is not on record yet.
-// The other architectures have not been measured on their own hardware.
-#ifdef MEMGRAFT_ZEROING_X86_64
-constexpr std::size_t streaming_pays_from = 4096;  // both families; below it nothing beats memset by much
-
+/// What is chosen without a table, if this CPU has it.
 const memgraft_zero_kernel* default_for(std::size_t mode, std::size_t bytes) {
-  const memgraft_zero_kernel* ordinary = memgraft_zero_chosen(MEMGRAFT_ZERO_ORDINARY);
-  const memgraft_zero_kernel* non_temporal = memgraft_zero_chosen(MEMGRAFT_ZERO_NON_TEMPORAL);
-  if (mode == MEMGRAFT_ZERO_RESIDENT || bytes < streaming_pays_from) {
-    return memset_kernel();
+  const std::string_view name = default_name(family_of_cpu(), mode, bytes, last_level_cache_bytes());
+  const memgraft_zero_kernel* widest = memgraft_zero_chosen(MEMGRAFT_ZERO_NON_TEMPORAL);
+  if (name == widest_non_temporal && widest != nullptr) {
+    return widest;
   }
-  // 64-byte ordinary stores are chosen on the CPUs with AVX-VNNI alone (choice.cpp), the first family above.
-  const bool with_avx_vnni = ordinary->width == 64;
-  if (!with_avx_vnni) {
-    return ordinary;
+  for (const memgraft_zero_kernel& kernel : all_kernels()) {
+    if (kernel.available && kernel.name == name) {
+      return &kernel;
+    }
   }
-  return mode == MEMGRAFT_ZERO_USED_SOON || non_temporal == nullptr ? memset_kernel() : non_temporal;
-}
-#else
-const memgraft_zero_kernel* default_for(std::size_t /*mode*/, std::size_t /*bytes*/) {
   return memset_kernel();
 }
-#endif
 
 /// A table that can be in force.
 struct Published {

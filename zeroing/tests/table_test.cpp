@@ -233,16 +233,6 @@ TEST(Best, IsAvailableWithoutATable) {
   EXPECT_EQ(best(MEMGRAFT_ZERO_RESIDENT, 4096, 1), "memset");
 }
 
-#ifdef MEMGRAFT_ZEROING_X86_64
-TEST(Best, StoresPastTheCachesByDefaultOnlyWhereThatPays) {
-  const bool pays = memgraft_zero_chosen(MEMGRAFT_ZERO_ORDINARY)->width == 64;
-  const memgraft_zero_kernel* large = memgraft_zero_best(MEMGRAFT_ZERO_NOT_USED, std::size_t{1} << 20, 1);
-  EXPECT_EQ(large->stores == MEMGRAFT_ZERO_NON_TEMPORAL, pays) << large->name;
-  EXPECT_EQ(memgraft_zero_best(MEMGRAFT_ZERO_USED_SOON, std::size_t{1} << 20, 1)->stores,
-            MEMGRAFT_ZERO_ORDINARY);
-}
-#endif
-
 TEST_F(Files, PutATableInForceAndReplaceIt) {
   const std::string path = write(this_cpu() + "streaming 1 0 word-4\nstreaming 1 4096 memset\n");
   const std::string soon = best(MEMGRAFT_ZERO_USED_SOON, 4096, 1);
