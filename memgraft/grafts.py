@@ -132,6 +132,7 @@ class Graft:
 
 
 ORDERING = "ordering"
+ZEROING = "zeroing"
 GROWING = f"{buffers.THREAD}={buffers.GROWING}"
 
 

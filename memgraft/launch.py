@@ -23,7 +23,7 @@ from typing import IO
 from urllib.parse import quote_from_bytes
 
 from memgraft.errors import WrongUsageError
-from memgraft.grafts import ORDERING, Selection, agent_options, joining, jvm_options
+from memgraft.grafts import ORDERING, ZEROING, Selection, agent_options, joining, jvm_options
 from memgraft.kernel_table import table_for_this_cpu
 
 JDK_JAVA_OPTIONS = "JDK_JAVA_OPTIONS"
@@ -152,7 +152,7 @@ def join(selection: Selection, variable: str, agent: Path, summaries: Path, *, a
     if alone and ORDERING in joining(selection):
         options.append("check-order")
     # Without one the agent chooses its kernels by the CPU's family.
-    if table := table_for_this_cpu():
+    if ZEROING in joining(selection) and (table := table_for_this_cpu()):
         options.append(f"table={percent_encoded(table)}")
     return Joining(variable, (*jvm_options(selection), agent_option(agent, options, summaries)))
 

@@ -1,9 +1,12 @@
 """The gate's part of the combinations covers what it says, and is the same every time."""
 
+import re
 from itertools import combinations as subsets
 from itertools import product
+from pathlib import Path
 
 import pytest
+from deep import STEPS
 from tiers import Row, combinations, covering
 
 SMALL = list(product("abcd", "123", "xy"))
@@ -30,3 +33,14 @@ def test_what_the_gate_leaves_out_is_deep() -> None:
     assert names == ("first", "second")
     tiers = {parameter.values: [each.name for each in parameter.marks] for parameter in parameters}
     assert tiers == {("a", "1"): [], ("a", "2"): ["deep"], ("b", "1"): ["deep"], ("b", "2"): []}
+
+
+def test_every_file_with_deep_tests_is_in_an_area() -> None:
+    here = Path(__file__).parent
+    marked = {
+        file.name
+        for file in here.glob("test_*.py")
+        if re.search(r"^@deep|combinations\(|\[deep\]", file.read_text(), re.MULTILINE)
+    }
+    run = {Path(str(word)).name for step in STEPS for word in step.command if str(word).startswith("tests/")}
+    assert marked - {Path(__file__).name} <= run

@@ -91,6 +91,14 @@ class TestEnvironment:
         joined = launch.join({"zeroing": "bulk"}, JDK_JAVA_OPTIONS, Path("/n/agent.so"), Path("/s"), alone=True)
         assert joined.options[-1] == "-agentpath:/n/agent.so=zeroing=bulk,counters,table=/c/a%2Cb.table,summary=/s"
 
+    def test_without_zeroing_the_agent_gets_no_table_and_would_refuse_one(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(launch, "table_for_this_cpu", lambda: Path("/c/a.table"))
+        joined = launch.join({"buffers": "cpu=1m"}, JDK_JAVA_OPTIONS, Path("/n/agent.so"), Path("/s"))
+        assert "buffers=" in joined.options[-1]
+        assert "table=" not in joined.options[-1]
+
 
 class TestVariable:
     def test_a_java_launcher_of_9_or_later_reads_its_own(self, tmp_path: Path) -> None:
