@@ -15,11 +15,10 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 
 find_program(MEMGRAFT_EMULATOR NAMES ${MEMGRAFT_QEMU} ${MEMGRAFT_QEMU}-static)
 if(MEMGRAFT_EMULATOR)
-  # -L: where the target's dynamic linker and C library are. Not where packages of the target are installed: the linker of
-  # the one and the library of the other do not go together.
-  set(CMAKE_CROSSCOMPILING_EMULATOR ${MEMGRAFT_EMULATOR})
-  if(NOT EXISTS /usr/lib/${MEMGRAFT_TARGET}/libstdc++.so.6)
-    list(APPEND CMAKE_CROSSCOMPILING_EMULATOR -L /usr/${MEMGRAFT_TARGET})
-  endif()
+  # -L: where the target's dynamic linker is. LD_LIBRARY_PATH: its C library beside it, before that of the target's packages
+  # where a multiarch system has those. The linker of the one with the library of the other begins programs that then hang
+  # in fork() and in new threads.
+  set(CMAKE_CROSSCOMPILING_EMULATOR ${MEMGRAFT_EMULATOR} -L /usr/${MEMGRAFT_TARGET}
+      -E LD_LIBRARY_PATH=/usr/${MEMGRAFT_TARGET}/lib)
 endif()
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES MEMGRAFT_EMULATOR)
