@@ -112,10 +112,17 @@ bench: build
 
 # --- testing --------------------------------------------------------------------------------------------------------
 
-test: test-native test-sanitizers test-cross test-fuzz test-java test-python test-mapping test-end-to-end
+# Two at a time, since each of them waits for something now and then: the longest beside all others. After a failure the
+# others go on: one run shows everything. What they share is built before.
+GATE = test-java test-native test-end-to-end test-sanitizers test-python test-cross test-mapping test-fuzz
+END_TO_END = build agent-aarch64 development workloads litmus test-packages jdks guest-kernel
 
-# ctest and pytest end what hangs.
-CTEST = ctest --output-on-failure --timeout 600 -j $(JOBS)
+test: $(END_TO_END)
+	@$(MAKE) -j 2 --output-sync=line --keep-going $(GATE)
+
+# ctest and pytest end what hangs, and leave a report: build/FOLDER/report.xml and build/reports/TARGET.xml.
+CTEST = ctest --output-on-failure --output-junit report.xml --timeout 600 -j $(JOBS)
+PYTEST = $(VENV)/python -m pytest -q --junitxml=build/reports/$@.xml
 
 test-native: test-packages native
 	$(CTEST) --test-dir build/native
@@ -125,18 +132,18 @@ test-native: test-packages native
 FIXED_ADDRESSES = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 test-sanitizers: packages
-	@for sanitizers in "address;undefined" thread; do \
+	@failed=0; for sanitizers in "address;undefined" thread; do \
 	  folder=build/$$(echo "$$sanitizers" | tr ';' '-'); \
 	  cmake -S . -B $$folder -G Ninja -Wno-dev --log-level=WARNING -DMEMGRAFT_SANITIZE="$$sanitizers" >/dev/null && \
 	  $(FIXED_ADDRESSES) cmake --build $$folder -j $(JOBS) -- --quiet && \
-	  $(FIXED_ADDRESSES) $(CTEST) --test-dir $$folder || exit 1; \
-	done
+	  $(FIXED_ADDRESSES) $(CTEST) --test-dir $$folder || failed=1; \
+	done; exit $$failed
 
 # The kernels of the other instruction sets, under QEMU's user mode.
 CROSS = aarch64:aarch64-linux-gnu ppc64le:powerpc64le-linux-gnu riscv64:riscv64-linux-gnu
 
 test-cross: test-packages
-	@for pair in $(CROSS); do \
+	@failed=0; for pair in $(CROSS); do \
 	  isa=$${pair%%:*}; target=$${pair#*:}; folder=build/cross-$$isa; \
 	  if ! command -v $$target-g++ >/dev/null; then \
 	    echo "SKIPPED: zeroing on $$isa: no $$target-g++ (package g++-$$target)"; continue; fi; \
@@ -147,8 +154,8 @@ test-cross: test-packages
 	  cmake -S . -B $$folder -G Ninja -Wno-dev --log-level=WARNING -DMEMGRAFT_HOTSPOT=OFF \
 	    -DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/cmake/toolchains/$$isa.cmake >/dev/null && \
 	  cmake --build $$folder -j $(JOBS) -- --quiet && \
-	  $(CTEST) --test-dir $$folder || exit 1; \
-	done
+	  $(CTEST) --test-dir $$folder || failed=1; \
+	done; exit $$failed
 
 # In the gate every fuzzer has the same inputs every time; FUZZ=-max_total_time=600 looks for new ones.
 FUZZ ?= -seed=1 -runs=20000
@@ -174,25 +181,24 @@ test-java: packages
 	$(MAVEN) -f ordering/litmus/pom.xml test | grep -E "Tests run:|ERROR|BUILD"
 
 test-python: development
-	$(VENV)/python -m pytest -q -n $(JOBS) -m "not deep" memgraft/tests ordering/jcstress/tests
+	$(PYTEST) -n $(JOBS) -m "not deep" memgraft/tests ordering/jcstress/tests
 
 # What is fenced how, against the machines' own memory models. It takes every CPU by itself.
 test-mapping: development test-packages
-	$(VENV)/python -m pytest -q -m "not deep" ordering/mapping/tests
+	$(PYTEST) -m "not deep" ordering/mapping/tests
 
 # Two workers even on one CPU: a test waits a good part of its time.
 TEST_JOBS ?= $(shell echo $$(($(JOBS) > 2 ? $(JOBS) : 2)))
-END_TO_END = build agent-aarch64 development workloads litmus test-packages jdks guest-kernel
 
 test-end-to-end: $(END_TO_END)
-	$(VENV)/python -m pytest -q -n $(TEST_JOBS) -m "not deep" --durations=15 tests
+	$(PYTEST) -n $(TEST_JOBS) -m "not deep" --durations=15 tests
 
 AREA ?= all
 test-deep: test-native $(END_TO_END)
 	$(VENV)/python tests/deep.py $(AREA)
 
 TIMES ?= 6
-test-repeat: test-native $(END_TO_END)
+test-repeat: $(END_TO_END)
 	$(VENV)/python tests/repeat.py $(TIMES)
 
 # Half an hour of buffers of all kinds in all JVMs under heap verification; two minutes of it are among the deep tests.

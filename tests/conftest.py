@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import errno
+import fcntl
 import json
 import os
 import shutil
@@ -234,3 +235,29 @@ def read_summaries(tmp_path: Path) -> Callable[[], list[dict]]:
         return [json.loads(file.read_text()) for file in sorted(tmp_path.glob("jvm-*.json"))]
 
     return read
+
+
+@pytest.fixture(scope="session")
+def calibration(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> tuple[Path, dict]:
+    """A quick calibration of this machine: its cache folder, beside the table in it zeroing.html; and what it said."""
+    parent = tmp_path_factory.getbasetemp()
+    folder = (parent if worker_id == "master" else parent.parent) / "calibration"
+    with made_once(folder) as missing:
+        if missing:
+            words = ["--quick", "--largest", "2048", "--json", "--plots", folder]
+            result = memgraft("zero", "calibrate", *words, XDG_CACHE_HOME=str(folder))
+            assert result.returncode == 0, result.stderr
+            (folder / "said.json").write_text(result.stdout)
+    return folder, json.loads((folder / "said.json").read_text())
+
+
+@contextlib.contextmanager
+def made_once(folder: Path) -> Iterator[bool]:
+    """Whether what several workers share must still be made: one does so, and the others wait for it."""
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = folder / "done"
+        missing = not done.exists()
+        folder.mkdir(exist_ok=True)
+        yield missing
+        done.touch()

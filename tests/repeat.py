@@ -1,13 +1,12 @@
-"""Runs the gate's tests again and again, quiet and busy by turns, and lists every test whose outcome differed.
+"""Runs the gate again and again, quiet and busy by turns, and lists every test whose outcome differed.
 
     repeat.py TIMES
 
 In every second run stress-ng keeps all CPUs busy. Logs and outcomes are kept in build/repeat. Exit code 0: every test
-passed, or was skipped, every time. 1: some did not. 3: something is missing.
+passed, or was skipped, every time. 1: some did not. 2: TIMES is no number. 3: something is missing.
 """
 
 import contextlib
-import os
 import shutil
 import subprocess
 import sys
@@ -16,11 +15,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from outcomes import FAILED, outcomes
+from outcomes import FAILED, PASSED, Outcome, outcomes
 
 ROOT = Path(__file__).resolve().parent.parent
-LOGS = ROOT / "build/repeat"
-WORKERS = str(max(2, os.cpu_count() or 1))
+BUILD = ROOT / "build"
+LOGS = BUILD / "repeat"
 
 
 @contextlib.contextmanager
@@ -34,27 +33,33 @@ def all_cpus_busy(busy: bool) -> Iterator[None]:
             load.wait()
 
 
-def gate(stem: Path) -> list[Path]:
-    """Runs the gate's tests once, and returns where the outcomes are."""
-    marked = [sys.executable, "-m", "pytest", "-q", "-n", WORKERS, "-m", "not deep"]
-    runs = {
-        "native": ["ctest", "--test-dir", "build/native", "--timeout", "600", "-j", WORKERS],
-        "python": [*marked, "memgraft/tests"],
-        "end-to-end": [*marked, "tests"],
-    }
-    reports = []
-    for name, command in runs.items():
-        report = stem.with_name(f"{stem.name}-{name}.xml")
-        report.unlink(missing_ok=True)
-        option = ["--output-junit", str(report)] if name == "native" else [f"--junitxml={report}"]
-        with report.with_suffix(".log").open("w") as log:
-            subprocess.run([*command, *option], cwd=ROOT, stdout=log, stderr=subprocess.STDOUT, check=False)
-        reports.append(report)
-    return reports
+def gate(log: Path) -> list[Outcome]:
+    """Runs `make test` once."""
+    for report in reports():
+        report.unlink()
+    with log.open("w") as output:
+        code = subprocess.run(
+            ["make", "test"], cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, check=False
+        ).returncode
+    # Not all of its parts have a report.
+    found = [Outcome("make test", FAILED if code else PASSED)]
+    for report in reports():
+        name = report.stem if report.parent.name == "reports" else report.parent.name
+        found += [Outcome(f"{name}: {each.test}", each.what) for each in outcomes(report)]
+        shutil.copy(report, log.with_name(f"{log.stem}-{name}.xml"))
+    return found
+
+
+def reports() -> list[Path]:
+    """What ctest and pytest have left."""
+    return [*BUILD.glob("*/report.xml"), *BUILD.glob("reports/*.xml")]
 
 
 def main() -> int:
-    times = int(sys.argv[1])
+    times = int(sys.argv[1]) if len(sys.argv) == 2 and sys.argv[1].isdecimal() else 0
+    if times == 0:
+        print(f"repeat.py: how many times? A number from 1 on, not {' '.join(sys.argv[1:])!r}", file=sys.stderr)
+        return 2
     if shutil.which("stress-ng") is None:
         print("repeat.py: no stress-ng; install it (setup/packages test)", file=sys.stderr)
         return 3
@@ -64,17 +69,14 @@ def main() -> int:
         busy = number % 2 == 0
         began = time.monotonic()
         with all_cpus_busy(busy):
-            reports = gate(LOGS / str(number))
-        missing = [report.name for report in reports if not report.exists()]
-        found = [outcome for report in reports if report.exists() for outcome in outcomes(report)]
+            found = gate(LOGS / f"{number}.log")
         for outcome in found:
             by_test[outcome.test].append(outcome.what)
-        for name in missing:
-            by_test[f"{name} was not written"].append(FAILED)
         failed = sum(outcome.what == FAILED for outcome in found)
         minutes = (time.monotonic() - began) / 60
         print(
-            f"run {number}, {'busy' if busy else 'quiet'}: {len(found)} tests, {failed} failed, {minutes:.1f} minutes"
+            f"run {number}, {'busy' if busy else 'quiet'}: {len(found)} tests, {failed} failed, {minutes:.1f} minutes",
+            flush=True,
         )
     # One that fails every time has a steady outcome, and is no less wrong.
     wrong = {test: told for test, told in by_test.items() if FAILED in told or len(set(told)) > 1 or len(told) != times}

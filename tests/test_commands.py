@@ -309,7 +309,7 @@ def test_compare_says_which_launch_failed(programs: Path, tmp_path: Path) -> Non
 
 
 def test_zero_bench_measures_every_kernel() -> None:
-    result = memgraft("zero", "bench", "--quick", "--largest", "4096", "--json")
+    result = memgraft("zero", "bench", "--quick", "--largest", "256", "--json")
     assert result.returncode == 0, result.stderr
     report = json.loads(result.stdout)
     assert report["schema"] == 2
@@ -320,14 +320,12 @@ def test_zero_bench_measures_every_kernel() -> None:
     assert {row["threads"] for row in report["results"]} == threads
 
 
-def test_zero_calibrate_writes_a_table_that_the_library_takes(tmp_path: Path) -> None:
+def test_zero_calibrate_writes_a_table_that_the_library_takes(calibration: tuple[Path, dict], tmp_path: Path) -> None:
+    folder, report = calibration
+    shutil.copytree(folder / "memgraft", tmp_path / "memgraft")
     cache = {"XDG_CACHE_HOME": str(tmp_path)}
-    result = memgraft("zero", "calibrate", "--quick", "--largest", "256", "--json", "--plots", tmp_path, **cache)
-    assert result.returncode == 0, result.stderr
-    report = json.loads(result.stdout)
     [table] = (tmp_path / "memgraft/zeroing").iterdir()
-    assert report["table"] == str(table)
-    assert (tmp_path / "zeroing.html").stat().st_size > 0
+    assert report["table"] == str(folder / "memgraft/zeroing" / table.name)
     kernels = {row["kernel"] for row in report["measured"]["results"]} - {"calibrated"}
     assert {row["kernel"] for row in report["rows"]} <= kernels
     chosen = {(d["mode"], d["threads"], d["bytes"]): d["kernel"] for d in report["decisions"]}
@@ -422,7 +420,9 @@ def test_an_installed_memgraft_works_away_from_the_checkout(tmp_path: Path, prog
         pytest.skip("cmake is missing: setup/packages build installs it")
     # Its dependencies come from this checkout's environment; what is tested is that the wheel carries the native parts.
     wheel = tmp_path / "wheel"
-    built = run([ROOT / ".venv/bin/python", "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", wheel, ROOT])
+    # Built beside the others: a compiler cache knows what it knows by the path from the checkout.
+    options = ["--quiet", "--no-deps", "--config-settings", f"build-dir={ROOT / 'build/wheel'}"]
+    built = run([ROOT / ".venv/bin/python", "-m", "pip", "wheel", *options, "-w", wheel, ROOT])
     assert built.returncode == 0, built.stderr
     [file] = wheel.glob("memgraft-*.whl")
     target = tmp_path / "site"

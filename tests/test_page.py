@@ -28,6 +28,10 @@ PICTURES = """
   walk(document);
   return found;
 """
+# What a page has asked the network for.
+ASKED_FOR = "return performance.getEntriesByType('resource').map(entry => entry.name)"
+# A desktop's window and a telephone's, in pixels.
+WIDTHS = (1200, 400)
 
 
 @pytest.fixture(scope="module")
@@ -65,44 +69,32 @@ def comparison(tmp_path_factory: pytest.TempPathFactory) -> dict:
     return json.loads(result.stdout)
 
 
-@pytest.mark.parametrize("width", [1200, 400])
-def test_page_says_and_draws_what_was_found(browser: webdriver.Chrome, comparison: dict, width: int) -> None:
-    browser.set_window_size(width, 1600)
-    browser.get(Path(comparison["report"]).as_uri())
-    text = browser.find_element(By.TAG_NAME, "body").text
+def test_page_says_and_draws_what_was_found(browser: webdriver.Chrome, comparison: dict) -> None:
     percent = f"{100 * (comparison['ratio']['median'] - 1):.1f} % more"
-    assert percent in text
-    assert "<script>document.title='obeyed'</script>" in text
-    assert browser.title != "obeyed"
-    # Bokeh draws into SVG elements inside shadow roots, once the page is there.
-    WebDriverWait(browser, 300).until(lambda driver: len(driver.execute_script(PICTURES)) >= 3)
-    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
-    assert [entry for entry in browser.get_log("browser") if entry["level"] == SEVERE] == []
+    for width in WIDTHS:
+        browser.set_window_size(width, 1600)
+        browser.get(Path(comparison["report"]).as_uri())
+        text = browser.find_element(By.TAG_NAME, "body").text
+        assert percent in text
+        assert "<script>document.title='obeyed'</script>" in text
+        assert browser.title != "obeyed"
+        # Bokeh draws into SVG elements inside shadow roots, once the page is there.
+        WebDriverWait(browser, 300).until(lambda driver: len(driver.execute_script(PICTURES)) >= 3)
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+        assert [entry for entry in browser.get_log("browser") if entry["level"] == SEVERE] == []
+        assert browser.execute_script(ASKED_FOR) == []
 
 
-@pytest.fixture(scope="module")
-def calibration(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("calibration")
-    page, table = folder / "page.html", folder / "table"
-    result = memgraft("zero", "calibrate", "--quick", "--largest", "2048", "--plots", page, "--output", table)
-    assert result.returncode == 0, result.stderr
-    return page
-
-
-@pytest.mark.parametrize("width", [1200, 400])
-def test_calibration_page_draws_every_picture(browser: webdriver.Chrome, calibration: Path, width: int) -> None:
-    browser.set_window_size(width, 1600)
-    browser.get(calibration.as_uri())
+def test_calibration_page_draws_every_picture(browser: webdriver.Chrome, calibration: tuple[Path, dict]) -> None:
+    folder, _ = calibration
     several = len(os.sched_getaffinity(0)) > 1  # without several CPUs there is no scaling to draw
-    WebDriverWait(browser, 300).until(lambda driver: len(driver.execute_script(PICTURES)) == 3 + several)
-    for picture_width, picture_height in browser.execute_script(PICTURES):
-        assert picture_width > 0.7 * width
-        assert picture_height > 300
-    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
-    assert [entry for entry in browser.get_log("browser") if entry["level"] == SEVERE] == []
-    assert browser.execute_script("return performance.getEntriesByType('resource').map(entry => entry.name)") == []
-
-
-def test_page_asks_the_network_for_nothing(browser: webdriver.Chrome, comparison: dict) -> None:
-    browser.get(Path(comparison["report"]).as_uri())
-    assert browser.execute_script("return performance.getEntriesByType('resource').map(entry => entry.name)") == []
+    for width in WIDTHS:
+        browser.set_window_size(width, 1600)
+        browser.get((folder / "zeroing.html").as_uri())
+        WebDriverWait(browser, 300).until(lambda driver: len(driver.execute_script(PICTURES)) == 3 + several)
+        for picture_width, picture_height in browser.execute_script(PICTURES):
+            assert picture_width > 0.7 * width
+            assert picture_height > 300
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+        assert [entry for entry in browser.get_log("browser") if entry["level"] == SEVERE] == []
+        assert browser.execute_script(ASKED_FOR) == []
