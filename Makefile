@@ -113,25 +113,29 @@ bench: build
 # --- testing --------------------------------------------------------------------------------------------------------
 
 # Two at a time, since each of them waits for something now and then: the longest beside all others. After a failure the
-# others go on: one run shows everything. What they share is built before.
+# others go on: one run shows everything. What they share is built before, in order (READY).
 GATE = test-java test-native test-end-to-end test-sanitizers test-python test-cross test-mapping test-fuzz
 END_TO_END = build agent-aarch64 development workloads litmus test-packages jdks guest-kernel
 
 test: $(END_TO_END)
-	@$(MAKE) -j 2 --output-sync=line --keep-going $(GATE)
+	@echo "two parts at a time; what each says follows when it has ended"
+	@$(MAKE) -j 2 --output-sync=line --keep-going READY=yes $(GATE)
+
+# The prerequisites, unless they are known to be there.
+unless_ready = $(if $(READY),,$(1))
 
 # ctest and pytest end what hangs, and leave a report: build/FOLDER/report.xml and build/reports/TARGET.xml.
 CTEST = ctest --output-on-failure --output-junit report.xml --timeout 600 -j $(JOBS)
 PYTEST = $(VENV)/python -m pytest -q --junitxml=build/reports/$@.xml
 
-test-native: test-packages native
+test-native: $(call unless_ready,test-packages native)
 	$(CTEST) --test-dir build/native
 
 # Without address randomisation where that may be asked for: sanitizers of GCC 12 and Clang 14 cannot place their
 # shadow memory under the 32 bits of it that some kernels use.
 FIXED_ADDRESSES = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
-test-sanitizers: packages
+test-sanitizers: $(call unless_ready,packages)
 	@failed=0; for sanitizers in "address;undefined" thread; do \
 	  folder=build/$$(echo "$$sanitizers" | tr ';' '-'); \
 	  cmake -S . -B $$folder -G Ninja -Wno-dev --log-level=WARNING -DMEMGRAFT_SANITIZE="$$sanitizers" >/dev/null && \
@@ -142,7 +146,7 @@ test-sanitizers: packages
 # The kernels of the other instruction sets, under QEMU's user mode.
 CROSS = aarch64:aarch64-linux-gnu ppc64le:powerpc64le-linux-gnu riscv64:riscv64-linux-gnu
 
-test-cross: test-packages
+test-cross: $(call unless_ready,test-packages)
 	@failed=0; for pair in $(CROSS); do \
 	  isa=$${pair%%:*}; target=$${pair#*:}; folder=build/cross-$$isa; \
 	  if ! command -v $$target-g++ >/dev/null; then \
@@ -163,7 +167,7 @@ FUZZERS = zeroing/fuzz/zero_fuzzer zeroing/fuzz/table_fuzzer stocks/hotspot/fuzz
   stocks/hotspot/fuzz/relaxed_fuzzer stocks/hotspot/fuzz/annotations_fuzzer stocks/linux/fuzz/perf_records_fuzzer \
   observation/fuzz/spe_packets_fuzzer observation/fuzz/ibs_sample_fuzzer observation/replay/touches_fuzzer
 
-test-fuzz: test-packages
+test-fuzz: $(call unless_ready,test-packages)
 	@if ! setup/has-libfuzzer; then echo "SKIPPED: the fuzzers need clang with libFuzzer (setup/packages test)"; exit 0; fi; \
 	cmake -S . -B build/fuzz -G Ninja -Wno-dev --log-level=WARNING -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
 	  -DMEMGRAFT_TESTS=OFF -DMEMGRAFT_FUZZ=ON >/dev/null && \
@@ -176,21 +180,21 @@ test-fuzz: test-packages
 	  grep -E "number_of_executed_units|ERROR|Test unit" $$log; [ $$code -eq 0 ] || exit $$code; \
 	done
 
-test-java: packages
+test-java: $(call unless_ready,packages)
 	$(MAVEN) -f workloads/jvm/pom.xml test | grep -E "Tests run:|ERROR|BUILD"
 	$(MAVEN) -f ordering/litmus/pom.xml test | grep -E "Tests run:|ERROR|BUILD"
 
-test-python: development
+test-python: $(call unless_ready,development)
 	$(PYTEST) -n $(JOBS) -m "not deep" memgraft/tests ordering/jcstress/tests
 
 # What is fenced how, against the machines' own memory models. It takes every CPU by itself.
-test-mapping: development test-packages
+test-mapping: $(call unless_ready,development test-packages)
 	$(PYTEST) -m "not deep" ordering/mapping/tests
 
 # Two workers even on one CPU: a test waits a good part of its time.
 TEST_JOBS ?= $(shell echo $$(($(JOBS) > 2 ? $(JOBS) : 2)))
 
-test-end-to-end: $(END_TO_END)
+test-end-to-end: $(call unless_ready,$(END_TO_END))
 	$(PYTEST) -n $(TEST_JOBS) -m "not deep" --durations=15 tests
 
 AREA ?= all

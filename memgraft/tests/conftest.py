@@ -1,7 +1,9 @@
 """What several tests share: Memgraft run as a process of its own, with a stand-in for the native parts."""
 
+import functools
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -76,18 +78,51 @@ class Memgraft:
         return {**kept, "PYTHONPATH": str(PACKAGE_PARENT), "HOME": str(self.folder), **variables}
 
     def __call__(self, *arguments: str, **variables: str) -> Done:
-        done = subprocess.run(
-            self.command(*arguments),
-            cwd=self.folder,
-            env=self.environment(**variables),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
+        out, err = (self.folder.parent / name for name in ("stdout", "stderr"))
+        out.write_text("")
+        err.write_text("")
+        request = {"natives": str(self.natives), "folder": str(self.folder), "out": str(out), "err": str(err)}
+        more = {
+            "arguments": arguments,
+            "environment": self.environment(**variables),
+            "cpus": [*os.sched_getaffinity(0)],
+        }
+        code = template().run({**request, **more})
+        assert "Traceback" not in err.read_text(), err.read_text()
+        return Done(code, out.read_text(), err.read_text())
+
+
+class Template:
+    """The process that commands are forked from: template.py."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, Path(__file__).parent / "template.py"],
+            env={**os.environ, "PYTHONPATH": str(PACKAGE_PARENT)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
             text=True,
-            timeout=120,
-            check=False,
+            start_new_session=True,
         )
-        assert "Traceback" not in done.stderr, done.stderr
-        return Done(done.returncode, done.stdout, done.stderr)
+
+    def run(self, request: dict[str, Any]) -> int:
+        """The exit code. What hangs is ended by the test's own time limit, and the template with it."""
+        assert self.process.stdin
+        assert self.process.stdout
+        try:
+            self.process.stdin.write(json.dumps(request) + "\n")
+            self.process.stdin.flush()
+            return int(self.process.stdout.readline())
+        except BaseException:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            template.cache_clear()
+            raise
+
+
+@functools.cache
+def template() -> Template:
+    """One for all tests of a worker; it ends with it, when its standard input does."""
+    return Template()
 
 
 def set_up(folder: Path) -> Memgraft:

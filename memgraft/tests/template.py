@@ -1,0 +1,59 @@
+"""A process that has imported all of Memgraft, and forks one for each command line that it is asked to run.
+
+Importing takes longer than most commands, of which the tests run hundreds. A request is a line of JSON on standard
+input: natives, folder, environment, cpus, arguments, out, err (files). The answer is the exit code, negative for a
+signal.
+"""
+
+import importlib
+import json
+import os
+import pkgutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import memgraft
+
+
+def import_everything() -> None:
+    for module in pkgutil.walk_packages(memgraft.__path__, "memgraft."):
+        if not module.name.startswith("memgraft.tests") and not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+
+
+def serve() -> dict[str, Any]:
+    """Answers requests until there are no more; returns in each child, with its request."""
+    for line in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            request: dict[str, Any] = json.loads(line)
+            return request
+        _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status), flush=True)
+    sys.exit()
+
+
+def become(request: dict[str, Any]) -> None:
+    """Makes of this process what the interpreter would have begun with."""
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    os.chdir(request["folder"])
+    os.sched_setaffinity(0, request["cpus"])
+    modes = {os.devnull: os.O_RDONLY, request["out"]: os.O_WRONLY, request["err"]: os.O_WRONLY}
+    for number, (name, mode) in enumerate(modes.items()):
+        opened = os.open(name, mode)
+        os.dup2(opened, number)
+        os.close(opened)
+    sys.argv = ["-c", *request["arguments"]]
+
+
+if __name__ == "__main__":
+    import_everything()
+    asked = serve()
+    become(asked)
+    from memgraft import native
+    from memgraft.cli import main
+
+    native.FOLDER = Path(asked["natives"])
+    main()
