@@ -80,6 +80,17 @@ TEST_F(Policy, TheOtherNodesTouchesAreWeighedWithTheirDistances) {
   EXPECT_NE(made.moves[0].to, 0U);
 }
 
+TEST_F(Policy, OfNodesThatCostTheSameTheOneThatTouchesItMost) {
+  // On node 1: 10 * 20 + 50 * 10 + 60 * 20; on node 2: 10 * 30 + 50 * 20 + 60 * 10.
+  situation_.distances = {{10, 20, 30}, {20, 10, 20}, {30, 20, 10}};
+  lies(1, 0, {10, 50, 60});
+  ASSERT_EQ(decide().moves.size(), 1U);
+  EXPECT_EQ(decide().moves[0].to, 2U);
+  lies(2, 2, {60, 50, 10});
+  ASSERT_EQ(decide().moves.size(), 2U);
+  EXPECT_EQ(decide().moves[1].to, 0U);
+}
+
 TEST_F(Policy, AMemoryOnlyNodeIsATargetOnlyWhereItIsNearer) {
   // Node 2 has no CPUs; from node 1 it is nearer than node 0.
   situation_.distances = {{10, 30, 30}, {30, 10, 14}, {30, 14, 10}};
