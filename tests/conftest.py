@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -71,6 +72,9 @@ COLLECTORS = ["Serial", "Parallel", "G1"]
 
 def pytest_configure() -> None:
     adopt_orphans()
+    # Ctrl-C interrupts what tests start, even where a shell runs them in the background, where nothing would.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

@@ -21,6 +21,12 @@ settings.register_profile("memgraft", derandomize=True, deadline=None, max_examp
 settings.load_profile("memgraft")
 
 
+def pytest_configure() -> None:
+    """Ctrl-C interrupts what tests start, even where a shell runs them in the background, where nothing would."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A warning is an error."""
     for item in items:
