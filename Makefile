@@ -113,16 +113,16 @@ bench: build
 # --- testing --------------------------------------------------------------------------------------------------------
 
 # Two at a time, since each of them waits for something now and then: the longest beside all others. After a failure the
-# others go on: one run shows everything. What they share is built before, in order (READY).
+# others go on: one run shows everything. What they share is built before, in order (SHARED_IS_READY).
 GATE = test-java test-native test-end-to-end test-sanitizers test-python test-cross test-mapping test-fuzz
 END_TO_END = build agent-aarch64 development workloads litmus test-packages jdks guest-kernel
 
 test: $(END_TO_END)
 	@echo "two parts at a time; what each says follows when it has ended"
-	@$(MAKE) -j 2 --output-sync=line --keep-going READY=yes $(GATE)
+	@$(MAKE) -j 2 --output-sync=line --keep-going SHARED_IS_READY=yes $(GATE)
 
 # The prerequisites, unless they are known to be there.
-unless_ready = $(if $(READY),,$(1))
+unless_ready = $(if $(SHARED_IS_READY),,$(1))
 
 # ctest and pytest end what hangs, and leave a report: build/FOLDER/report.xml and build/reports/TARGET.xml.
 CTEST = ctest --output-on-failure --output-junit report.xml --timeout 600 -j $(JOBS)

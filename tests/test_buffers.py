@@ -339,26 +339,29 @@ def test_tlabs_switched_off_are_refused(distribution_jdk: Jdk, programs: Path) -
     assert result.stderr.count("\n") == 1
 
 
+CHURN = [ROOT / "bin/workload", "churn", "--jvm=-XX:+UseParallelGC", "--size", "small", "--threads", "16"]
+
+
+def level_of_churn() -> dict:
+    """What the one level of 16 threads' buffers did."""
+    result = memgraft("run", "--buffers", "thread=16k,cpu=1m", "--json", "--", *CHURN)
+    assert result.returncode == 0, result.stderr
+    [jvm] = json.loads(result.stdout)["jvms"]
+    [level] = jvm["grafts"]["buffers"]["levels"]
+    return level
+
+
 @deep
 def test_hardly_any_request_is_foreign() -> None:
     """Only a thread that is moved to another CPU while it refills a buffer takes from another CPU's."""
-    workload = [ROOT / "bin/workload", "churn", "--jvm=-XX:+UseParallelGC", "--size", "small", "--threads", "16"]
-    result = memgraft("run", "--buffers", "thread=16k,cpu=1m", "--json", "--", *workload)
-    assert result.returncode == 0, result.stderr
-    [jvm] = json.loads(result.stdout)["jvms"]
-    [level] = jvm["grafts"]["buffers"]["levels"]
-    assert level["foreign_percent"] <= 0.5
+    assert level_of_churn()["foreign_percent"] <= 0.5
 
 
 def test_run_says_what_each_level_did() -> None:
-    workload = [ROOT / "bin/workload", "churn", "--jvm=-XX:+UseParallelGC", "--size", "small", "--threads", "16"]
-    result = memgraft("run", "--buffers", "thread=16k,cpu=1m", "--json", "--", *workload)
-    assert result.returncode == 0, result.stderr
-    [jvm] = json.loads(result.stdout)["jvms"]
-    [level] = jvm["grafts"]["buffers"]["levels"]
+    level = level_of_churn()
     assert (level["kind"], level["bytes"]) == ("cpu", 1048576)
     assert level["buffers"] >= len(os.sched_getaffinity(0))
     assert level["foreign_percent"] == pytest.approx(100 * level["foreign"] / level["taken"], abs=0.01)
-    told = memgraft("run", "--buffers", "thread=16k,cpu=1m", "--", *workload)
+    told = memgraft("run", "--buffers", "thread=16k,cpu=1m", "--", *CHURN)
     assert "memgraft: thread=16k,cpu=1m buffers:" in told.stderr
     assert "memgraft: cpu=1m (" in told.stderr

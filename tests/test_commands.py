@@ -326,6 +326,7 @@ def test_zero_calibrate_writes_a_table_that_the_library_takes(calibration: tuple
     cache = {"XDG_CACHE_HOME": str(tmp_path)}
     [table] = (tmp_path / "memgraft/zeroing").iterdir()
     assert report["table"] == str(folder / "memgraft/zeroing" / table.name)
+    assert (folder / "zeroing.html").stat().st_size > 0
     kernels = {row["kernel"] for row in report["measured"]["results"]} - {"calibrated"}
     assert {row["kernel"] for row in report["rows"]} <= kernels
     chosen = {(d["mode"], d["threads"], d["bytes"]): d["kernel"] for d in report["decisions"]}

@@ -120,8 +120,9 @@ class Template:
             self.process.stdin.flush()
             return int(self.process.stdout.readline())
         except BaseException:
-            os.killpg(self.process.pid, signal.SIGKILL)
             template.cache_clear()
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.communicate()
             raise
 
 

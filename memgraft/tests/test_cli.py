@@ -1,11 +1,13 @@
 """What is typed wrong ends in one line and exit code 2; help, version and JSON go where they belong."""
 
+import contextlib
 import re
 import signal
 import subprocess
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from memgraft import __version__, grafts
@@ -149,12 +151,25 @@ def interrupt_when_asleep(memgraft: Memgraft, number: int, *arguments: str) -> t
             stderr=errors,
             start_new_session=True,
         )
-        while not any("asleep" in log.read_text() for log in [marker, *memgraft.folder.glob("*/logs/*.err")]):
-            assert process.poll() is None, marker.read_text()
-            time.sleep(0.02)
-        process.send_signal(number)
-        code = process.wait(60)
+        try:
+            while not any("asleep" in log.read_text() for log in [marker, *memgraft.folder.glob("*/logs/*.err")]):
+                assert process.poll() is None, marker.read_text()
+                time.sleep(0.02)
+            process.send_signal(number)
+            code = process.wait(600)  # only what hangs takes so long
+        except BaseException:
+            end_session(process)
+            raise
     return code, marker.read_text()
+
+
+def end_session(process: subprocess.Popen[bytes]) -> None:
+    """Kills it and what it started, whatever groups they are in."""
+    for other in psutil.Process(process.pid).children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            other.kill()
+    process.kill()
+    process.wait()
 
 
 class TestInterruption:

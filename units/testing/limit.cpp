@@ -13,7 +13,7 @@
 namespace memgraft {
 namespace {
 
-// Far above what any test needs.
+// Far above what any test needs. Another number in the environment: 0 for none, for those who debug.
 constexpr unsigned kSeconds = 280;
 constexpr const char* kOtherSeconds = "MEMGRAFT_TEST_SECONDS";
 constexpr int kExitCode = 124;  // as of timeout(1)

@@ -4,28 +4,16 @@
 #include <algorithm>
 #include <fstream>
 #include <set>
-#include <span>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "kernels_of_this_build.h"
 #include "memgraft/zeroing.h"
 
 namespace memgraft::zeroing {
 namespace {
-
-std::span<const memgraft_zero_kernel> kernels() {
-  std::size_t count = 0;
-  const memgraft_zero_kernel* first = memgraft_zero_kernels(&count);
-  return {first, count};
-}
-
-const memgraft_zero_kernel* find(std::string_view name) {
-  const auto all = kernels();
-  const auto found = std::ranges::find_if(all, [&](const auto& kernel) { return kernel.name == name; });
-  return found == all.end() ? nullptr : &*found;
-}
 
 /// The first of `names` that this build has and this CPU can run, or null.
 const memgraft_zero_kernel* first_available(const std::vector<std::string_view>& names) {
