@@ -172,13 +172,14 @@ test-fuzz: $(call unless_ready,test-packages)
 	cmake -S . -B build/fuzz -G Ninja -Wno-dev --log-level=WARNING -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
 	  -DMEMGRAFT_TESTS=OFF -DMEMGRAFT_FUZZ=ON >/dev/null && \
 	cmake --build build/fuzz -j $(JOBS) -- --quiet $(notdir $(FUZZERS)) && \
-	for fuzzer in $(FUZZERS); do \
-	  log=build/fuzz/$$(basename $$fuzzer).log; \
-	  echo "fuzzing $$fuzzer $(FUZZ)"; \
-	  $(FIXED_ADDRESSES) build/fuzz/$$fuzzer $(FUZZ) -timeout=600 -print_final_stats=1 \
-	    -artifact_prefix=build/fuzz/ >$$log 2>&1; code=$$?; \
-	  grep -E "number_of_executed_units|ERROR|Test unit" $$log; [ $$code -eq 0 ] || exit $$code; \
-	done
+	$(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j $(JOBS)) --output-sync=target --keep-going \
+	  --no-print-directory $(addprefix fuzz/,$(FUZZERS))
+
+.PHONY: $(addprefix fuzz/,$(FUZZERS))
+$(addprefix fuzz/,$(FUZZERS)): fuzz/%:
+	@log=build/fuzz/$(notdir $*).log; echo "fuzzing $* $(FUZZ)"; \
+	$(FIXED_ADDRESSES) build/fuzz/$* $(FUZZ) -timeout=600 -print_final_stats=1 -artifact_prefix=build/fuzz/ >$$log 2>&1; \
+	code=$$?; grep -E "number_of_executed_units|ERROR|Test unit" $$log; exit $$code
 
 test-java: $(call unless_ready,packages)
 	$(MAVEN) -f workloads/jvm/pom.xml test | grep -E "Tests run:|ERROR|BUILD"

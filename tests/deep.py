@@ -1,4 +1,4 @@
-"""Runs the deep tests, one area after the other, and ends with one table.
+"""Runs the deep tests, one area after the other, and ends with one table (also build/deep/table.txt, as it grows).
 
     deep.py            every area
     deep.py AREA ...   some
@@ -101,6 +101,8 @@ def main() -> int:
         told += [f"{times} skipped: {reason}" for reason, times in reasons.items()]
         numbers = [len(found), count[PASSED], count[FAILED], count[SKIPPED]]
         table.add_row(step.area, f"{minutes:.1f}", *map(str, numbers), "\n".join(told))
+        with (LOGS / "table.txt").open("w") as so_far:
+            Console(file=so_far, width=120).print(table)
     Console().print(table)
     return 1 if failed else 0
 

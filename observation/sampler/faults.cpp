@@ -73,10 +73,7 @@ bool may_retry(std::uintptr_t address, bool store) {
 
 // As without us: the same access faults again, and the kernel ends the process where it did.
 void default_action(const siginfo_t& info) {
-  g_state.lock.lock();
-  g_state.active = false;  // should it not fault again, the program goes on
-  release_all();
-  g_state.lock.unlock();
+  stop(Standing::kFault);  // should it not fault again, the program goes on
   struct sigaction plain{};
   plain.sa_handler = SIG_DFL;
   g_state.sigaction(SIGSEGV, &plain, nullptr);

@@ -96,6 +96,8 @@ std::string in_words(const Shared& shared) {
              "hint-faults";
     case Standing::kNoThread:
       return "ended: no thread could be started in the program";
+    case Standing::kFault:
+      return "ended: the program got a SIGSEGV of its own doing";
   }
   return "unknown: the program wrote " + std::to_string(standing);
 }

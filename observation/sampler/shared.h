@@ -23,6 +23,7 @@ enum class Standing : std::uint32_t {  // NOLINT(performance-enum-size): its wor
   kReplaced,     // something took SIGSEGV from it without calling sigaction
   kManyThreads,  // more stacks, or pages with futexes, than it has places for
   kNoThread,     // it could not begin
+  kFault,        // the program's own SIGSEGV, which ends a program as a rule
 };
 
 struct ProcessAtomics {

@@ -75,15 +75,17 @@ TEST(Defaults, FollowTheMeasurements) {
 }
 
 TEST(Best, IsTheDefaultOfThisCpu) {
-  for (const std::size_t bytes : {std::size_t{64}, std::size_t{8192}, mib, 4096 * mib}) {
-    const std::string_view name =
-        default_name(family_of_cpu(), MEMGRAFT_ZERO_NOT_USED, bytes, last_level_cache_bytes());
-    const memgraft_zero_kernel* chosen = memgraft_zero_best(MEMGRAFT_ZERO_NOT_USED, bytes, 1);
-    const memgraft_zero_kernel* expected =
-        name == widest_non_temporal ? memgraft_zero_chosen(MEMGRAFT_ZERO_NON_TEMPORAL) : find(name);
-    // Where this CPU does not have it, memset.
-    const bool there = expected != nullptr && expected->available;
-    EXPECT_EQ(std::string_view(chosen->name), there ? expected->name : "memset") << bytes;
+  for (const memgraft_zero_use use :
+       {MEMGRAFT_ZERO_RESIDENT, MEMGRAFT_ZERO_NOT_USED, MEMGRAFT_ZERO_USED_LATE, MEMGRAFT_ZERO_USED_SOON}) {
+    for (std::size_t bytes = 1; bytes <= 4096 * mib; bytes *= 2) {
+      const std::string_view name = default_name(family_of_cpu(), use, bytes, last_level_cache_bytes());
+      const memgraft_zero_kernel* expected =
+          name == widest_non_temporal ? memgraft_zero_chosen(MEMGRAFT_ZERO_NON_TEMPORAL) : find(name);
+      // Where this CPU does not have it, memset.
+      const bool there = expected != nullptr && expected->available;
+      EXPECT_EQ(std::string_view(memgraft_zero_best(use, bytes, 1)->name), there ? expected->name : "memset")
+          << bytes << " bytes, " << mode_names[use];
+    }
   }
 }
 

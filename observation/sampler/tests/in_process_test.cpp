@@ -204,6 +204,7 @@ TEST(InProcess, RealFaultsStillKill) {
     const Ran& ran = program.finish(kEnough);
     EXPECT_TRUE(WIFSIGNALED(ran.status)) << name << ran.output;
     EXPECT_EQ(WTERMSIG(ran.status), SIGSEGV) << name;
+    EXPECT_EQ(ran.standing, "ended: the program got a SIGSEGV of its own doing") << name;
     EXPECT_GE(ran.touches.size(), kEnough);
   }
 }
