@@ -51,23 +51,23 @@ packages:
 test-packages: packages
 	@setup/packages test
 
+# Each folder of build/ is a preset of CMakePresets.json.
+CONFIGURE = cmake --log-level=WARNING --preset
+
 native: packages
-	@cmake -S . -B build/native -G Ninja -Wno-dev --log-level=WARNING >/dev/null
+	@$(CONFIGURE) native >/dev/null
 	@cmake --build build/native -j $(JOBS) -- --quiet
 	@cmake --install build/native --component python --prefix memgraft/native >/dev/null
 
 # The agent alone, for AArch64. Its libelf is a package of that architecture (setup/packages test).
-AGENT_AARCH64 = build/agent-aarch64
-
 agent-aarch64: test-packages
 	@missing=; \
 	command -v aarch64-linux-gnu-g++ >/dev/null || missing="no aarch64-linux-gnu-g++ (package g++-aarch64-linux-gnu)"; \
 	PKG_CONFIG_LIBDIR=/usr/lib/aarch64-linux-gnu/pkgconfig pkg-config --exists libelf || \
 	  missing="$${missing:+$$missing, }no libelf for it (package libelf-dev:arm64, after dpkg --add-architecture arm64)"; \
 	if [ -n "$$missing" ]; then echo "SKIPPED: the agent for aarch64: $$missing"; exit 0; fi; \
-	cmake -S . -B $(AGENT_AARCH64) -G Ninja -Wno-dev --log-level=WARNING -DMEMGRAFT_TESTS=OFF \
-	  -DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/cmake/toolchains/aarch64.cmake >/dev/null && \
-	cmake --build $(AGENT_AARCH64) -j $(JOBS) --target memgraft_hotspot -- --quiet
+	$(CONFIGURE) agent-aarch64 >/dev/null && \
+	cmake --build build/agent-aarch64 -j $(JOBS) --target memgraft_hotspot -- --quiet
 
 python: packages
 	@setup/python run
@@ -136,11 +136,10 @@ test-native: $(call unless_ready,test-packages native)
 FIXED_ADDRESSES = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 test-sanitizers: $(call unless_ready,packages)
-	@failed=0; for sanitizers in "address;undefined" thread; do \
-	  folder=build/$$(echo "$$sanitizers" | tr ';' '-'); \
-	  cmake -S . -B $$folder -G Ninja -Wno-dev --log-level=WARNING -DMEMGRAFT_SANITIZE="$$sanitizers" >/dev/null && \
-	  $(FIXED_ADDRESSES) cmake --build $$folder -j $(JOBS) -- --quiet && \
-	  $(FIXED_ADDRESSES) $(CTEST) --test-dir $$folder || failed=1; \
+	@failed=0; for preset in address-undefined thread; do \
+	  $(CONFIGURE) $$preset >/dev/null && \
+	  $(FIXED_ADDRESSES) cmake --build build/$$preset -j $(JOBS) -- --quiet && \
+	  $(FIXED_ADDRESSES) $(CTEST) --test-dir build/$$preset || failed=1; \
 	done; exit $$failed
 
 # The kernels of the other instruction sets, under QEMU's user mode.
@@ -148,17 +147,16 @@ CROSS = aarch64:aarch64-linux-gnu ppc64le:powerpc64le-linux-gnu riscv64:riscv64-
 
 test-cross: $(call unless_ready,test-packages)
 	@failed=0; for pair in $(CROSS); do \
-	  isa=$${pair%%:*}; target=$${pair#*:}; folder=build/cross-$$isa; \
+	  isa=$${pair%%:*}; target=$${pair#*:}; \
 	  if ! command -v $$target-g++ >/dev/null; then \
 	    echo "SKIPPED: zeroing on $$isa: no $$target-g++ (package g++-$$target)"; continue; fi; \
 	  if ! command -v qemu-$$isa >/dev/null && ! command -v qemu-$$isa-static >/dev/null; then \
 	    echo "SKIPPED: zeroing on $$isa: no qemu-$$isa (package qemu-user)"; continue; fi; \
 	  if [ ! -e /usr/src/googletest/CMakeLists.txt ]; then \
 	    echo "SKIPPED: zeroing on $$isa: no /usr/src/googletest (package googletest)"; continue; fi; \
-	  cmake -S . -B $$folder -G Ninja -Wno-dev --log-level=WARNING -DMEMGRAFT_HOTSPOT=OFF \
-	    -DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/cmake/toolchains/$$isa.cmake >/dev/null && \
-	  cmake --build $$folder -j $(JOBS) -- --quiet && \
-	  $(CTEST) --test-dir $$folder || failed=1; \
+	  $(CONFIGURE) cross-$$isa >/dev/null && \
+	  cmake --build build/cross-$$isa -j $(JOBS) -- --quiet && \
+	  $(CTEST) --test-dir build/cross-$$isa || failed=1; \
 	done; exit $$failed
 
 # In the gate every fuzzer has the same inputs every time; FUZZ=-max_total_time=600 looks for new ones.
@@ -169,8 +167,7 @@ FUZZERS = zeroing/fuzz/zero_fuzzer zeroing/fuzz/table_fuzzer stocks/hotspot/fuzz
 
 test-fuzz: $(call unless_ready,test-packages)
 	@if ! setup/has-libfuzzer; then echo "SKIPPED: the fuzzers need clang with libFuzzer (setup/packages test)"; exit 0; fi; \
-	cmake -S . -B build/fuzz -G Ninja -Wno-dev --log-level=WARNING -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
-	  -DMEMGRAFT_TESTS=OFF -DMEMGRAFT_FUZZ=ON >/dev/null && \
+	$(CONFIGURE) fuzz >/dev/null && \
 	cmake --build build/fuzz -j $(JOBS) -- --quiet $(notdir $(FUZZERS)) && \
 	$(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j $(JOBS)) --output-sync=target --keep-going \
 	  --no-print-directory $(addprefix fuzz/,$(FUZZERS))
