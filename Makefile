@@ -181,6 +181,7 @@ $(addprefix fuzz/,$(FUZZERS)): fuzz/%:
 test-java: $(call unless_ready,packages)
 	$(MAVEN) -f workloads/jvm/pom.xml test | grep -E "Tests run:|ERROR|BUILD"
 	$(MAVEN) -f ordering/litmus/pom.xml test | grep -E "Tests run:|ERROR|BUILD"
+	$(MAVEN) -f ordering/compilers/pom.xml test | grep -E "Tests run:|ERROR|BUILD"
 
 test-python: $(call unless_ready,development)
 	$(PYTEST) -n $(JOBS) -m "not deep" memgraft/tests ordering/jcstress/tests
@@ -229,6 +230,7 @@ lint-cpp:
 lint-java:
 	$(FORMAT_JAVA):check -f workloads/jvm/pom.xml -DadditionalSourceDirectories=$(CURDIR)/tests/programs
 	$(FORMAT_JAVA):check -f ordering/litmus/pom.xml
+	$(FORMAT_JAVA):check -f ordering/compilers/pom.xml
 	$(FORMAT_JAVA):check -f ordering/annotation/pom.xml
 
 format: development
@@ -237,9 +239,10 @@ format: development
 	$(VENV)/clang-format -i $(CXX_SOURCES)
 	$(FORMAT_JAVA):format -f workloads/jvm/pom.xml -DadditionalSourceDirectories=$(CURDIR)/tests/programs
 	$(FORMAT_JAVA):format -f ordering/litmus/pom.xml
+	$(FORMAT_JAVA):format -f ordering/compilers/pom.xml
 	$(FORMAT_JAVA):format -f ordering/annotation/pom.xml
 
 clean:
 	rm -rf build dist .venv memgraft/native memgraft-out .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
-	find workloads/jvm ordering/litmus ordering/annotation ordering/jcstress -name target -prune -exec rm -rf {} +
+	find workloads/jvm ordering/litmus ordering/compilers ordering/annotation ordering/jcstress -name target -prune -exec rm -rf {} +
