@@ -226,7 +226,8 @@ def start(
             os.sched_setaffinity(0, cpus)
         process = subprocess.Popen(
             command,
-            executable=program,
+            # A Path has lost its "./", and without any "/" it would be looked for on the PATH.
+            executable=program if "/" in str(program) else f"./{program}",
             env=environment,
             stdin=stdin,
             stdout=stdout,

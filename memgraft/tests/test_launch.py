@@ -211,6 +211,14 @@ class TestStart:
         assert sleeping.stopped
         assert not failing.stopped
 
+    def test_a_script_of_this_folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (tmp_path / "start-it.sh").write_text(f"#!/bin/sh\necho $0 >{tmp_path}/said\n")
+        (tmp_path / "start-it.sh").chmod(0o755)
+        monkeypatch.chdir(tmp_path)
+        [ended] = launch.wait(launch.start(["./start-it.sh"], launch.find_program(["./start-it.sh"]), os.environ))
+        assert ended.exit_code == 0
+        assert (tmp_path / "said").read_text() == "./start-it.sh\n"
+
     def test_no_program_at_all(self, tmp_path: Path) -> None:
         script = tmp_path / "script"
         script.write_text("no shebang line\n")
