@@ -15,6 +15,8 @@ export CCACHE_NOHASHDIR = 1
 # A new folder each time: a comparison never mixes its launches with another's.
 DEMO_OUTPUT ?= memgraft-out/demo-$(shell date +%Y%m%d-%H%M%S)
 DEMO_LAUNCHES ?= 8
+# Options of ordering/demo/show.py.
+DEMO_SERVER ?=
 # Eight iterations instead of its fifteen: half of the time, and still four steady ones.
 DEMO_WORKLOAD ?= lusearch --iterations 8
 VENV := .venv/bin
@@ -22,14 +24,15 @@ MAVEN := mvn --batch-mode --no-transfer-progress
 FORMAT_JAVA = $(MAVEN) -q com.spotify.fmt:fmt-maven-plugin
 CXX_SOURCES = $(shell git ls-files '*.cpp' '*.h' '*.c')
 
-.PHONY: help build demo test bench lint format clean
+.PHONY: help build demo demo-zeroing test bench lint format clean
 .PHONY: packages test-packages native python development workloads litmus jcstress annotations jdks guest-kernel
 .PHONY: agent-aarch64 test-mapping
 .PHONY: test-native test-sanitizers test-cross test-fuzz test-python test-java test-end-to-end test-deep test-repeat soak
 .PHONY: lint-python lint-cpp lint-java
 
 help:
-	@echo "make demo    what another zeroing does to Lucene on this machine's JVM (under 15 minutes)"
+	@echo "make demo    a small server with a missing volatile, on this machine's JVM and under --ordering sc (under 3 minutes)"
+	@echo "make demo-zeroing   what another zeroing does to Lucene on this machine's JVM (under 15 minutes)"
 	@echo "make test    the gate: every test whose outcome is the code's alone; installs (as root) or names what is missing"
 	@echo "make test-deep [AREA=...]   what measures this machine, runs for long or multiplies combinations"
 	@echo "make test-repeat [TIMES=6]  the gate again and again, quiet and busy by turns: what differs?"
@@ -99,8 +102,11 @@ jcstress: packages
 
 # --- showing --------------------------------------------------------------------------------------------------------
 
-demo: DEMO_OUTPUT := $(DEMO_OUTPUT)
 demo: build
+	@$(VENV)/python ordering/demo/show.py $(DEMO_SERVER)
+
+demo-zeroing: DEMO_OUTPUT := $(DEMO_OUTPUT)
+demo-zeroing: build
 	@bin/workload $(firstword $(DEMO_WORKLOAD)) --help >/dev/null
 	bin/memgraft doctor
 	bin/memgraft compare --zeroing non-temporal --launches $(DEMO_LAUNCHES) --output $(DEMO_OUTPUT) -- \
@@ -229,7 +235,7 @@ lint-cpp:
 
 lint-java:
 	$(FORMAT_JAVA):check -f workloads/jvm/pom.xml -DadditionalSourceDirectories=$(CURDIR)/tests/programs
-	$(FORMAT_JAVA):check -f ordering/litmus/pom.xml
+	$(FORMAT_JAVA):check -f ordering/litmus/pom.xml -DadditionalSourceDirectories=$(CURDIR)/ordering/demo
 	$(FORMAT_JAVA):check -f ordering/compilers/pom.xml
 	$(FORMAT_JAVA):check -f ordering/annotation/pom.xml
 
@@ -238,7 +244,7 @@ format: development
 	$(VENV)/ruff format .
 	$(VENV)/clang-format -i $(CXX_SOURCES)
 	$(FORMAT_JAVA):format -f workloads/jvm/pom.xml -DadditionalSourceDirectories=$(CURDIR)/tests/programs
-	$(FORMAT_JAVA):format -f ordering/litmus/pom.xml
+	$(FORMAT_JAVA):format -f ordering/litmus/pom.xml -DadditionalSourceDirectories=$(CURDIR)/ordering/demo
 	$(FORMAT_JAVA):format -f ordering/compilers/pom.xml
 	$(FORMAT_JAVA):format -f ordering/annotation/pom.xml
 

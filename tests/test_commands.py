@@ -396,6 +396,40 @@ def test_workload_says_what_it_does_not_know() -> None:
         assert expected in result.stderr
 
 
+def test_demo_of_a_missing_volatile() -> None:
+    result = run(["make", "--no-print-directory", "-C", ROOT, "demo", "DEMO_SERVER=--launches 1 --requests 20000"])
+    assert result.returncode == 0, result.stdout + result.stderr
+    rows = {row[0]: row[1:] for line in result.stdout.splitlines() if len(row := cells(line)) == 3}
+    assert rows["requests left for the worker"] == ["20,000", "20,000"]
+    assert rows["requests that it slept over"][1] == "0"
+    assert rows["heartbeats told to stop"] == ["1", "1"]
+    assert rows["heartbeats that went on"][1] == "0"
+
+
+def cells(line: str) -> list[str]:
+    """Of a table's row."""
+    return [cell.strip() for cell in line.split("│")[1:-1]]
+
+
+def test_demo_says_what_it_does_not_know() -> None:
+    result = run([ROOT / ".venv/bin/python", ROOT / "ordering/demo/show.py", "--launches", "no"])
+    assert result.returncode == 2
+    assert "'no': expected a whole number, 1 or more" in result.stderr
+
+
+@deep
+def test_demo_shows_what_a_missing_volatile_does() -> None:
+    """C2 reads a flag once, in every launch; a request is slept over in one of some hundred, of 600,000."""
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("one CPU: no two threads run at once")
+    result = run(["make", "--no-print-directory", "-C", ROOT, "demo"])
+    assert result.returncode == 0, result.stdout + result.stderr
+    rows = {row[0]: row[1:] for line in result.stdout.splitlines() if len(row := cells(line)) == 3}
+    assert rows["heartbeats that went on"] == ["3", "0"]
+    assert int(rows["requests that it slept over"][0].replace(",", "")) > 0
+    assert rows["requests that it slept over"][1] == "0"
+
+
 def test_demo_at_small_size(tmp_path: Path) -> None:
     result = run(
         [
@@ -404,7 +438,7 @@ def test_demo_at_small_size(tmp_path: Path) -> None:
                 "--no-print-directory",
                 "-C",
                 ROOT,
-                "demo",
+                "demo-zeroing",
                 "DEMO_LAUNCHES=6",
                 f"DEMO_OUTPUT={tmp_path / 'demo'}",
             ],
