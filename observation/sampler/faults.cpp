@@ -7,6 +7,7 @@
 
 #include <cerrno>
 
+#include "retry.h"
 #include "sampler.h"
 
 namespace memgraft::observation {
@@ -25,17 +26,15 @@ constexpr bool kKnowsStore = false;
 bool is_store(const ucontext_t& /*context*/) { return false; }
 #endif
 
-// A page of ours: true if it was. Counts the guardings of pages until then.
-bool let_pass(std::uintptr_t page, std::uint64_t& guardings) {
+Released let_pass(std::uintptr_t page) {
   g_state.lock.lock();
-  guardings = g_state.guardings;
-  const bool ours = g_state.guarded.has(page);
-  if (ours) {
+  const Released released{.ours = g_state.guarded.has(page), .guardings = g_state.guardings};
+  if (released.ours) {
     release({.begin = page, .end = page + 1});
     g_state.touched += page == g_state.trial ? 0U : 1U;
   }
   g_state.lock.unlock();
-  return ours;
+  return released;
 }
 
 void record(std::uintptr_t address, bool store) {
@@ -50,25 +49,13 @@ void record(std::uintptr_t address, bool store) {
                                          cpu < 0 ? 0 : static_cast<std::uint32_t>(cpu), kKnowsStore, store)});
 }
 
-// Whether an access that faulted may be made again: its page was guarded, or another thread was here first
-// and the page is accessible by now.
 bool may_retry(std::uintptr_t address, bool store) {
-  const std::uintptr_t page = page_of(address);
-  std::uint64_t guardings = 0;
-  bool ours = let_pass(page, guardings);
-  while (!ours) {
-    if (retry_would_do(address, store)) {
-      return true;
-    }
-    // Inaccessible: by the program's own doing, unless the page was guarded again while its mapping was read.
-    const std::uint64_t before = guardings;
-    ours = let_pass(page, guardings);
-    if (!ours && guardings == before) {
-      return false;
-    }
+  const Retry answer = retry([page = page_of(address)] { return let_pass(page); },
+                             [=] { return retry_would_do(address, store); });
+  if (answer == Retry::kOurs) {
+    record(address, store);
   }
-  record(address, store);
-  return true;
+  return answer != Retry::kNo;
 }
 
 // As without us: the same access faults again, and the kernel ends the process where it did.
@@ -124,9 +111,8 @@ void handle(int signal, siginfo_t* info, void* context) {
   const std::uintptr_t address = address_of(info->si_addr);
   const bool store = is_store(*static_cast<const ucontext_t*>(context));
   const std::uintptr_t page = page_of(address);
-  std::uint64_t guardings = 0;
   if (page == g_state.trial && info->si_code == SEGV_ACCERR) {
-    (void)let_pass(page, guardings);  // or another thread has released it meanwhile
+    (void)let_pass(page);  // or another thread has released it meanwhile
   } else if (info->si_code != SEGV_ACCERR || !may_retry(address, store)) {
     errno = kept;
     programs_action(signal, info, context);
