@@ -396,6 +396,15 @@ def test_workload_says_what_it_does_not_know() -> None:
         assert expected in result.stderr
 
 
+def test_workload_litmus_is_the_litmus_tests() -> None:
+    listed = run([ROOT / "bin/workload", "litmus", "--list", "--test", "store-buffering"])
+    assert listed.returncode == 0, listed.stderr
+    assert "sb/field-int" in listed.stdout
+    unknown = run([ROOT / "bin/workload", "litmus", "--test", "store-bufering"])
+    assert unknown.returncode == 2
+    assert "store-bufering" in unknown.stderr
+
+
 def test_demo_of_a_missing_volatile() -> None:
     result = run(["make", "--no-print-directory", "-C", ROOT, "demo", "DEMO_SERVER=--launches 1 --requests 20000"])
     assert result.returncode == 0, result.stdout + result.stderr

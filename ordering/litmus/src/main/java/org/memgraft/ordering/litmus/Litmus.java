@@ -49,6 +49,11 @@ record Litmus(
     return name + "/" + location;
   }
 
+  /** What its summary begins with: store-buffering. */
+  String fullName() {
+    return summary.split(":", 2)[0].replace(' ', '-');
+  }
+
   int threads() {
     return registersOf.size();
   }

@@ -28,7 +28,10 @@ final class Options {
     }
   }
 
-  @Option(names = "--tests", paramLabel = "GLOB", split = ",")
+  @Option(
+      names = {"--tests", "--test"},
+      paramLabel = "GLOB",
+      split = ",")
   private List<String> globs = List.of("*");
 
   @Option(names = "--rounds", paramLabel = "N")
@@ -68,7 +71,7 @@ final class Options {
     return options;
   }
 
-  /** Those of the tests whose NAME/LOCATION, or NAME alone, is meant by one of the globs. */
+  /** Those of the tests whose NAME/LOCATION, NAME or full name is meant by one of the globs. */
   List<Litmus> select(List<Litmus> tests) throws UsageException {
     for (String glob : globs) {
       if (tests.stream().noneMatch(test -> matches(glob, test))) {
@@ -117,7 +120,7 @@ final class Options {
                       default -> Pattern.quote(part);
                     })
             .collect(Collectors.joining());
-    return test.id().matches(regex) || test.name().matches(regex);
+    return test.id().matches(regex) || test.name().matches(regex) || test.fullName().matches(regex);
   }
 
   /** Instead of picocli's own: its message spells the constants as Java does. */

@@ -33,6 +33,15 @@ class MainTest {
     assertTrue(out.toString().lines().count() > 5);
   }
 
+  @Test
+  void fullNamesMeanTheSame() {
+    assertEquals(Main.DONE, run("--list", "--test", "store-buffering"));
+    String full = out.toString();
+    out.reset();
+    assertEquals(Main.DONE, run("--list", "--tests", "sb"));
+    assertEquals(out.toString(), full);
+  }
+
   @ParameterizedTest
   @CsvSource({
     "--tests=sc*, 'sc*'",
