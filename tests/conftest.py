@@ -115,15 +115,16 @@ def agent_aarch64() -> Path:
 
 
 @pytest.fixture(scope="session")
-def java_aarch64() -> list[str | Path]:
-    """How Java of the other architecture is started."""
+def java_aarch64(request: pytest.FixtureRequest) -> list[str | Path]:
+    """How Java of the other architecture is started: of the version that a test asks for, or 21."""
+    version = getattr(request, "param", "21")
     qemu = shutil.which("qemu-aarch64") or shutil.which("qemu-aarch64-static")
     if qemu is None:
         pytest.skip("no qemu-aarch64: package qemu-user (setup/packages test)")
     needed(LINKER_AARCH64, "no C library for aarch64", "package libelf-dev:arm64 brings it (setup/packages test)")
-    homes = sorted(JDKS_AARCH64.glob("temurin-21.*"))
+    homes = sorted(JDKS_AARCH64.glob(f"temurin-{version}.*"))
     if not homes:
-        pytest.skip(f"no Temurin 21 for aarch64 in {JDKS_AARCH64}: setup/jdks could not fetch it")
+        pytest.skip(f"no Temurin {version} for aarch64 in {JDKS_AARCH64}: setup/jdks could not fetch it")
     return [qemu, homes[-1] / "bin/java"]
 
 

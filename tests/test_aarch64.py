@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 from conftest import JDKS_AARCH64, VERIFY_HEAP
 from processes import run
+from tiers import combinations
 
 from memgraft.grafts import GRAFTS, ORDERING
 
 HEAP = ["-Xms48m", "-Xmx48m", "-XX:TLABSize=16k", "-XX:MinTLABSize=2k", "-XX:-ResizeTLAB"]
 MEGABYTES = 150
+EACH_AARCH64 = ["21", "25"]
+"""JVMs that there are for it."""
 # What ordering needs of the JVM's options.
 ORDERED = next(graft.jvm_options for graft in GRAFTS if graft.name == ORDERING)
 Summaries = Callable[[], list[dict[str, Any]]]
@@ -31,7 +34,7 @@ def stock_output(java_aarch64: list[str | Path], programs: Path) -> str:
     return stock.stdout
 
 
-@pytest.mark.parametrize("collector", ["Serial", "Parallel", "G1"])
+@combinations(collector=["Serial", "Parallel", "G1"], java_aarch64=EACH_AARCH64, strength=1)
 def test_buffers_under_heap_verification(
     agent_aarch64: Path,
     java_aarch64: list[str | Path],
@@ -75,6 +78,7 @@ def test_a_call_that_cannot_be_checked_is_refused(
     assert "one call of memset" in str(summary)
 
 
+@combinations(java_aarch64=EACH_AARCH64, strength=1)
 def test_what_each_graft_says_of_the_jvm(agent_aarch64: Path, java_aarch64: list[str | Path], tmp_path: Path) -> None:
     result = run(
         [

@@ -13,7 +13,7 @@ from itertools import product
 import pytest
 
 deep = pytest.mark.deep
-FIXTURES = ("jdk",)
+FIXTURES = ("jdk", "java_aarch64")
 """Factors whose values are parameters of the fixture of that name."""
 
 Row = tuple[str, ...]

@@ -36,9 +36,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::array<const Needs*, 10> kAllNeeds{
-    &kZeroingNeeds,    &kWindowNeeds,   &kAheadNeeds,          &kBufferNeeds,         &kOrderingNeeds,
-    &kOrderingG1Needs, &kOrderingNodes, &c1::kEmissionNeeds17, &c1::kEmissionNeeds21, &c1::kEmissionNeeds25,
+constexpr std::array<const Needs*, 11> kAllNeeds{
+    &kZeroingNeeds,        &kWindowNeeds,         &kAheadNeeds,          &kBufferNeeds,
+    &kOrderingNeeds,       &kOrderingG1Needs,     &kOrderingNodes,       &kOrderingInstructions,
+    &c1::kEmissionNeeds17, &c1::kEmissionNeeds21, &c1::kEmissionNeeds25,
 };
 
 // What lives from Agent_OnLoad to the end of the JVM.

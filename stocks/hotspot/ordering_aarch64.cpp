@@ -20,8 +20,9 @@ namespace isa = ordering::isa;
 constexpr int kIshLd = 0b1001;
 constexpr int kIsh = 0b1011;
 
-// oops/accessDecorators.hpp: MO_ACQUIRE, MO_RELEASE and MO_SEQ_CST.
+// oops/accessDecorators.hpp: MO_ACQUIRE, MO_RELEASE and MO_SEQ_CST; ON_WEAK_OOP_REF and ON_PHANTOM_OOP_REF.
 constexpr std::uint64_t kOrderedInStock = std::uint64_t{0b111} << 8U;
+constexpr std::uint64_t kOfReferent = std::uint64_t{0b11} << 15U;
 
 // The last of nine arguments is on the stack (AAPCS64, 6.8.2), and HotSpot's Address is a pointer: it has a
 // copy constructor. Where a function has eight of them, the ninth is read and ignored.
@@ -32,6 +33,7 @@ using AccessAt = void (*)(void* self, void* assembler, std::uint64_t decorators,
 struct State {
   Shared shared{};
   bool seed = false;
+  bool referents_stay_plain = false;
   AccessAt interpreter_store_at = nullptr;
   AccessAt interpreter_load_at = nullptr;
   void (*assembler_membar)(void*, int) = nullptr;
@@ -173,6 +175,8 @@ void install(const OrderingOptions& options, const Joints& joints, const Stock& 
   State& mine = state();
   mine.shared = shared;
   mine.seed = options.savings == OrderingOptions::Savings{};
+  mine.referents_stay_plain = stock.symbol(isa::kLoadWithBarrier).has_value() &&
+                              !stock.symbol(isa::kOrderedLoadWithBarrier).has_value();
   const auto function = [&joints](std::string_view name, auto& pointer) {
     // The joint was checked to be this function's.
     pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(joints.at(name).original);
@@ -210,10 +214,12 @@ bool stubs_may_be_early() { return true; }
 std::string_view intrinsics_off() { return ",_indexOfIL,_indexOfIU,_indexOfIUL"; }
 
 // Unsafe's address may be any, and ldar and stlr fault where it is not aligned (Arm ARM, B2.5.2). Where the
-// stock uses them itself, it is aligned.
+// stock uses them itself, it is aligned. And for the referent of a Reference, G1 may have no ldar.
 bool must_stay_plain(const c2::Access& access, const c2::Layout& layout) {
-  return !state().seed && (access.decorators & layout.unsafe_access()) != 0 &&
-         (access.decorators & kOrderedInStock) == 0;
+  const bool may_be_unaligned =
+      (access.decorators & layout.unsafe_access()) != 0 && (access.decorators & kOrderedInStock) == 0;
+  const bool has_no_other = state().referents_stay_plain && (access.decorators & kOfReferent) != 0;
+  return !state().seed && (may_be_unaligned || has_no_other);
 }
 
 void insert_c2_fence(const c2::GraphKit* kit, void* access) {

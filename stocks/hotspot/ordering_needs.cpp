@@ -169,6 +169,18 @@ const Needs kOrderingNodes{.graft = "ordering",
                            .entries = {},
                            .size_flags = {}};
 
+constinit const Needs kOrderingInstructions{.graft = "ordering",
+                                            .features = ordering::isa::kFeatures,
+                                            .collectors = kKnownCollectors,
+                                            .flags = {},
+                                            .slots = {},
+                                            .imports = {},
+                                            .functions = {},
+                                            .data = ordering::isa::kInstructions,
+                                            .methods = {},
+                                            .entries = {},
+                                            .size_flags = {}};
+
 const Needs& ordering_needs(Collector collector) {
   return collector == Collector::g1 ? kOrderingG1Needs : kOrderingNeeds;
 }

@@ -10,8 +10,9 @@ namespace memgraft::hotspot {
 // The barrier sets of the Serial and Parallel collectors, and those of G1; everything else is the same.
 extern const Needs kOrderingNeeds;
 extern const Needs kOrderingG1Needs;
-// Symbols that are looked for, and may be missing: the virtual tables of C2's nodes.
+// Symbols that are looked for, and may be missing: the virtual tables of C2's nodes, and of its instructions.
 extern const Needs kOrderingNodes;
+extern const Needs kOrderingInstructions;
 
 const Needs& ordering_needs(Collector collector);
 

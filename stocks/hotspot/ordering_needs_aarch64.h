@@ -10,8 +10,8 @@
 
 namespace memgraft::hotspot::ordering::isa {
 
-// The version that it runs on in tests, under an emulator.
-inline constexpr std::array kFeatures{21};
+// The versions that it runs on in tests, under an emulator.
+inline constexpr std::array kFeatures{21, 25};
 
 inline constexpr std::string_view kInterpreterLoadAt = "BarrierSetAssembler::load_at";
 inline constexpr std::string_view kC2ElidedAcquire = "unnecessary_membar_acquireNode::emit";
@@ -36,6 +36,11 @@ inline constexpr std::string_view kMatchFence = "_ZN5State22_sub_Op_MemBarVolati
 // A barrier of C2's graph, and the number of its kind, which every build has its own of.
 inline constexpr std::string_view kInsertBarrier = "_ZN8GraphKit14insert_mem_barEiP4Node";
 inline constexpr std::string_view kFenceOpcode = "_ZNK18MemBarVolatileNode6OpcodeEv";
+// Since JDK 24, what C2 loads referents with under G1 (gc/g1/g1_aarch64.ad). Where there is the first and not
+// the second, C2 compiles no method with such a load once it is ordered: it has no instruction for it.
+inline constexpr std::string_view kLoadWithBarrier = "_ZTV11g1LoadNNode";
+inline constexpr std::string_view kOrderedLoadWithBarrier = "_ZTV19g1LoadNVolatileNode";
+inline constexpr std::array kInstructions{kLoadWithBarrier, kOrderedLoadWithBarrier};
 // Code of the interpreter that reads arrays without a barrier. Without it there is what Java or native code
 // does.
 inline constexpr std::string_view kInterpreterCrc32 =
@@ -56,8 +61,9 @@ inline constexpr std::array<std::string_view, 1> kInterpreterLoad{
     "_ZN19BarrierSetAssembler7load_atEP14MacroAssemblerm9BasicType8Register7AddressS3_S3_"};
 inline constexpr std::array<std::string_view, 1> kInterpreterLoadG1{
     "_ZN21G1BarrierSetAssembler7load_atEP14MacroAssemblerm9BasicType8Register7AddressS3_S3_"};
-inline constexpr std::array<std::string_view, 1> kElidedAcquire{
-    "_ZNK30unnecessary_membar_acquireNode4emitER10CodeBufferP13PhaseRegAlloc"};
+inline constexpr std::array<std::string_view, 2> kElidedAcquire{
+    "_ZNK30unnecessary_membar_acquireNode4emitER10CodeBufferP13PhaseRegAlloc",
+    "_ZNK30unnecessary_membar_acquireNode4emitEP17C2_MacroAssemblerP13PhaseRegAlloc"};
 inline constexpr std::array<std::string_view, 1> kLeafCall{"_ZN12LIR_OpRTCall9emit_codeEP13LIR_Assembler"};
 
 constexpr std::array<MethodNeed, 4> methods_of(std::string_view assembler) {

@@ -18,6 +18,7 @@ inline constexpr std::string_view kC2CallLeafVector = "CallLeafDirectVectorNode:
 inline constexpr std::string_view kAssemblerMembar = "_ZN9Assembler6membarENS_16Membar_mask_bitsE";
 
 inline constexpr std::array kFunctions{kAssemblerMembar};
+inline constexpr std::array<std::string_view, 0> kInstructions{};
 
 inline constexpr std::array<std::string_view, 2> kCallLeafVector{
     "_ZNK24CallLeafDirectVectorNode4emitER10CodeBufferP13PhaseRegAlloc",

@@ -1,5 +1,6 @@
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.lang.ref.WeakReference;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.zip.CRC32;
@@ -45,6 +46,10 @@ public final class CountAccesses {
 
   static Object loadReference(CountAccesses of) {
     return of.reference;
+  }
+
+  static Object loadReferent(WeakReference<Object> of) {
+    return of.get();
   }
 
   static int loadVolatile(CountAccesses of) {
@@ -146,13 +151,14 @@ public final class CountAccesses {
     byte[] digits = "123456789".getBytes(StandardCharsets.US_ASCII);
     Checksum crc = new CRC32();
     Checksum castagnoli = new CRC32C();
+    WeakReference<Object> weak = new WeakReference<>(object);
     for (int i = 0; i < rounds; i++) {
       storeField(object, i);
       check(loadField(object) == i);
       storeWide(object, -i);
       check(loadWide(object) == -i && loadTwice(object) == 0);
       storeReference(object, bytes);
-      check(loadReference(object) == bytes);
+      check(loadReference(object) == bytes && loadReferent(weak) == object);
       storeVolatile(object, i);
       check(loadVolatile(object) == i);
       storeStatic(i);
