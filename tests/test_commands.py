@@ -13,7 +13,7 @@ from processes import clean_environment, run
 from tiers import combinations, deep
 
 SPARK = ["sparkwordcount", "sparksort", "sparkaggregate", "sparkkmeans", "sparkregression"]
-WORKLOADS = ["lusearch", "luindex", "h2", "xalan", "jython", "javac", "churn", *SPARK]
+WORKLOADS = ["lusearch", "luindex", "h2", "xalan", "jython", "javac", "saxon", "tomcat", "churn", *SPARK]
 
 
 def one_line(result: subprocess.CompletedProcess[str], code: int) -> str:
@@ -382,6 +382,41 @@ def test_spark_comes_out_the_same_on_any_jdk_and_leaves_nothing(workload: str, j
     assert list(tmp_path.iterdir()) == []
     said = [line for line in result.stderr.splitlines() if not line.startswith(("WARNING: ", "workload: "))]
     assert said == []
+
+
+def test_every_process_of_spark_has_the_graft(tmp_path: Path) -> None:
+    temporary = tmp_path / "temporary files"
+    temporary.mkdir()
+    words = ["--standalone", "--size", "small", "--iterations", "2", f"--jvm=-Djava.io.tmpdir={temporary}"]
+    report = tmp_path / "run.json"
+    command = ["run", "--output", report, "--ordering", "sc", "--", ROOT / "bin/workload", "sparkwordcount", *words]
+    result = memgraft(*command, JAVA_HOME=str(fetched_jdk("21").home))
+    assert result.returncode == 0, result.stderr
+    iterations = [json.loads(line) for line in result.stdout.splitlines()]
+    assert len(iterations) == 2
+    # The executor's, not the driver's, which only waits.
+    assert all(iteration["allocated_bytes"] > 10**7 for iteration in iterations)
+    assert all(iteration["worker_cpu_seconds"] > 0 for iteration in iterations)
+    jvms = json.loads(report.read_text())["jvms"]
+    programs = sorted(jvm["program"].split()[0].rpartition(".")[2] for jvm in jvms)
+    assert programs == ["CoarseGrainedExecutorBackend", "Daemon", "Daemon", "Main"]
+    assert all(jvm["grafts"]["ordering"]["check"]["unsafe"] == 0 for jvm in jvms)
+    assert list(temporary.iterdir()) == []
+
+
+def test_standalone_says_what_it_cannot() -> None:
+    for workload, jdk, expected in (
+        ("xalan", "21", "xalan: --standalone: has one process only; expected a workload of Spark"),
+        (
+            "sparksort",
+            "25",
+            "sparksort: --standalone: this is Java 25; the executors of Spark 3.5 need Java 22 or older",
+        ),
+    ):
+        result = run([ROOT / "bin/workload", workload, "--standalone"], JAVA_HOME=str(fetched_jdk(jdk).home))
+        assert result.returncode == 2
+        assert result.stdout == ""
+        assert result.stderr.splitlines()[-1] == expected
 
 
 def test_workload_says_what_it_does_not_know() -> None:

@@ -173,6 +173,20 @@ def test_programs_run_as_before(jdk: Jdk, collector: str, tmp_path: Path) -> Non
     assert done["c2"]["final_loads"] > 0
 
 
+PROGRAMS = ["h2", "javac", "jython", "luindex", "lusearch", "saxon", "sparkwordcount", "tomcat", "xalan"]
+
+
+@deep
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("collector", COLLECTORS)
+def test_programs_come_to_their_right_results(jdk: Jdk, collector: str, program: str, tmp_path: Path) -> None:
+    """As they are started; every workload checks what it has computed."""
+    workload = [ROOT / "bin/workload", program, f"--jvm=-XX:+Use{collector}GC", "--size", "small"]
+    done = ordered(tmp_path / "report.json", *workload, JAVA_HOME=str(jdk.home))
+    assert done["check"]["methods"] > 0
+    assert done["check"]["unsafe"] == 0
+
+
 def test_c1_loads_what_was_just_stored(jdk: Jdk, programs: Path, tmp_path: Path) -> None:
     """It would take the stored value instead, and one load for the other."""
     only = ["-XX:TieredStopAtLevel=1", "-Xcomp", "-XX:CompileCommand=quiet"]

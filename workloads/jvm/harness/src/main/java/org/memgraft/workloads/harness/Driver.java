@@ -40,8 +40,16 @@ final class Driver {
    * @throws Exception whatever the workload threw
    */
   void run(int iterations) throws Exception {
-    workload.useThreads(threads);
-    workload.prepare(size);
+    try {
+      workload.useThreads(threads);
+      workload.prepare(size);
+      runPrepared(iterations);
+    } finally {
+      workload.close();
+    }
+  }
+
+  private void runPrepared(int iterations) throws Exception {
     rounds = Math.max(1, (leastItems + workload.items() - 1) / workload.items());
     if (rounds > 1 && !workload.repeatable()) {
       throw new UsageException(
@@ -75,7 +83,7 @@ final class Driver {
       tasks.add(() -> work(worker, nextItem));
     }
 
-    Map<Long, Meters.Used> ownBefore = Meters.usedByThreadsNamed(workload.ownThreads());
+    Map<Long, Meters.Used> ownBefore = workload.usedByOwnThreads();
     long cpuBefore = Meters.processCpu();
     long wallBefore = System.nanoTime();
     long[] sums = new long[rounds];
@@ -95,7 +103,7 @@ final class Driver {
     allocated += Meters.currentThreadAllocated() - driverAllocatedBefore;
     long wall = System.nanoTime() - wallBefore;
     long cpu = Meters.processCpu() - cpuBefore;
-    Meters.Used own = Meters.since(ownBefore, Meters.usedByThreadsNamed(workload.ownThreads()));
+    Meters.Used own = Meters.since(ownBefore, workload.usedByOwnThreads());
 
     return new IterationReport(
         iteration,

@@ -46,6 +46,9 @@ public final class Main {
       Workload workload = find(workloads, options.workload());
       name = workload.name();
       Size size = options.size();
+      if (options.standalone()) {
+        workload.standalone();
+      }
       int iterations = options.iterations().orElse(workload.defaultIterations(size));
       new Driver(workload, size, options.threads(), options.items(), out).run(iterations);
       return DONE;

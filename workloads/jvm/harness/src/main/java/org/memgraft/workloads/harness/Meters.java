@@ -2,13 +2,15 @@ package org.memgraft.workloads.harness;
 
 import com.sun.management.OperatingSystemMXBean;
 import com.sun.management.ThreadMXBean;
+import java.io.Serializable;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 
 /** CPU time in nanoseconds, and bytes allocated in the Java heap. */
-final class Meters {
+public final class Meters {
   private static final OperatingSystemMXBean PROCESS =
       ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
   private static final ThreadMXBean THREADS =
@@ -16,9 +18,17 @@ final class Meters {
 
   private Meters() {}
 
-  /** All threads, compilers and collectors included; in steps of 10 ms on JDK 17. */
+  /**
+   * All threads of this process, compilers and collectors included, and of those that it has
+   * started and that still run; in steps of 10 ms on JDK 17, those of others always.
+   */
   static long processCpu() {
-    return PROCESS.getProcessCpuTime();
+    return PROCESS.getProcessCpuTime()
+        + ProcessHandle.current()
+            .descendants()
+            .flatMap(process -> process.info().totalCpuDuration().stream())
+            .mapToLong(Duration::toNanos)
+            .sum();
   }
 
   static long currentThreadCpu() {
@@ -30,7 +40,7 @@ final class Meters {
   }
 
   /** CPU time and allocation since a thread began. */
-  record Used(long cpuNanos, long allocatedBytes) {
+  public record Used(long cpuNanos, long allocatedBytes) implements Serializable {
     static final Used NOTHING = new Used(0, 0);
 
     Used plus(Used other) {
@@ -42,14 +52,9 @@ final class Meters {
     }
   }
 
-  /**
-   * What each living thread whose name begins so has used, by its number; none for no beginning.
-   */
-  static Map<Long, Used> usedByThreadsNamed(String beginning) {
+  /** What each living thread of this JVM whose name begins so has used, by its number. */
+  public static Map<Long, Used> usedByThreadsNamed(String beginning) {
     Map<Long, Used> used = new HashMap<>();
-    if (beginning.isEmpty()) {
-      return used;
-    }
     for (ThreadInfo thread : THREADS.getThreadInfo(THREADS.getAllThreadIds())) {
       if (thread == null || !thread.getThreadName().startsWith(beginning)) {
         continue; // null: it ended meanwhile

@@ -46,6 +46,13 @@ final class Options {
       description = "Work per iteration: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
   private Size size = Size.DEFAULT;
 
+  @Option(
+      names = "--standalone",
+      description =
+          "Spark only: master, worker and executor in JVMs of their own, each with this one's"
+              + " options (Spark's standalone mode) instead of threads of this one.")
+  private boolean standalone;
+
   @Option(names = "--help", usageHelp = true, description = "Print this help.")
   private boolean help;
 
@@ -88,6 +95,10 @@ final class Options {
 
   Size size() {
     return size;
+  }
+
+  boolean standalone() {
+    return standalone;
   }
 
   boolean helpRequested() {

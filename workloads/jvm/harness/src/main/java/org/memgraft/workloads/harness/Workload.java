@@ -1,6 +1,7 @@
 package org.memgraft.workloads.harness;
 
 import java.util.Locale;
+import java.util.Map;
 
 /**
  * A program to measure on. {@link Main} finds it through {@link java.util.ServiceLoader}; {@link
@@ -26,11 +27,20 @@ public interface Workload {
   default void useThreads(int threads) {}
 
   /**
-   * How the names of threads begin that do work of this workload besides its workers, a library's
-   * own; empty where there are none. Such threads have to outlive an iteration to be counted.
+   * Called before {@link #prepare} where the parts of the program are to be processes of their own.
+   *
+   * @throws UsageException where it has no such parts
    */
-  default String ownThreads() {
-    return "";
+  default void standalone() throws UsageException {
+    throw new UsageException("--standalone: has one process only; expected a workload of Spark");
+  }
+
+  /**
+   * What threads have used so far that do work of this workload besides its workers, a library's
+   * own, by a number for each. Such threads have to outlive an iteration to be counted.
+   */
+  default Map<Long, Meters.Used> usedByOwnThreads() throws Exception {
+    return Map.of();
   }
 
   /**
@@ -64,4 +74,7 @@ public interface Workload {
   default long checksum(long sumOfItems) throws Exception {
     return sumOfItems;
   }
+
+  /** Called last, whatever went wrong before: ends what {@link #prepare} has started. */
+  default void close() throws Exception {}
 }

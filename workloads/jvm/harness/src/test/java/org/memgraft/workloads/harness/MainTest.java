@@ -7,6 +7,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -38,6 +39,7 @@ class MainTest {
     private volatile byte[] sink;
     private ExecutorService own;
     private int threads;
+    private int closed;
 
     @Override
     public void useThreads(int threads) {
@@ -45,8 +47,8 @@ class MainTest {
     }
 
     @Override
-    public String ownThreads() {
-      return own == null ? "" : "own thread";
+    public Map<Long, Meters.Used> usedByOwnThreads() {
+      return own == null ? Map.of() : Meters.usedByThreadsNamed("own thread");
     }
 
     @Override
@@ -90,6 +92,11 @@ class MainTest {
         }
         return calls.incrementAndGet() >= wrongFromCall ? 0 : item;
       };
+    }
+
+    @Override
+    public void close() {
+      closed++;
     }
 
     @Override
@@ -193,6 +200,24 @@ class MainTest {
       long least = (long) Sums.ITEMS * sums.bytesPerItem;
       assertTrue(allocated >= least && allocated < least + least / 4, line);
     }
+  }
+
+  @Test
+  void isClosedOnceWhateverHappened() {
+    Sums sums = new Sums();
+    assertEquals(Main.DONE, run(sums, "sums"));
+    assertEquals(1, sums.closed);
+    sums.failure = new WorkloadFailure("two and two is five");
+    assertEquals(Main.FAILED, run(sums, "sums"));
+    assertEquals(2, sums.closed);
+  }
+
+  @Test
+  void oneProcessHasNoPartsToStandAlone() {
+    assertEquals(Main.WRONG_USAGE, run(new Sums(), "sums", "--standalone"));
+    assertEquals(
+        List.of("sums: --standalone: has one process only; expected a workload of Spark"),
+        lines(err));
   }
 
   @Test

@@ -1,18 +1,23 @@
 package org.memgraft.workloads.spark;
 
+import java.io.IOException;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.memgraft.workloads.harness.Meters;
 import org.memgraft.workloads.harness.Size;
+import org.memgraft.workloads.harness.UsageException;
 import org.memgraft.workloads.harness.Worker;
 import org.memgraft.workloads.harness.Workload;
 
 /**
- * A Spark application within this JVM: the worker that takes an iteration's only item drives it,
- * and as many executor threads as were asked for work. What it works on is made once, from numbers
- * alone, and kept in memory.
+ * A Spark application: the worker that takes an iteration's only item drives it, and as many
+ * executor threads as were asked for work, in this JVM or in that of an executor. What it works on
+ * is made once, from numbers alone, and kept in memory.
  */
 abstract class SparkApplication implements Workload {
   /** The same for any number of threads: it decides what is added to what first. */
@@ -21,9 +26,10 @@ abstract class SparkApplication implements Workload {
   /** The names that org.apache.spark.executor.Executor gives its threads begin so. */
   private static final String EXECUTORS = "Executor task launch worker";
 
-  private static final String LOOPBACK = "127.0.0.1";
-
   private int threads = 1;
+  private boolean standalone;
+  private StandaloneCluster cluster;
+  private JavaSparkContext spark;
 
   /** Makes what the jobs work on. */
   abstract void load(JavaRDD<Integer> partitions, Size size);
@@ -37,17 +43,50 @@ abstract class SparkApplication implements Workload {
   }
 
   @Override
-  public final String ownThreads() {
-    return EXECUTORS;
+  public final void standalone() throws UsageException {
+    StandaloneCluster.requireJava();
+    standalone = true;
   }
 
-  // Spark removes its temporary folders itself when the JVM ends.
-  @SuppressWarnings("resource")
+  /** Asked of the executor itself where that is another JVM. */
   @Override
-  public final void prepare(Size size) {
-    JavaSparkContext spark = new JavaSparkContext(configuration());
+  public final Map<Long, Meters.Used> usedByOwnThreads() {
+    if (cluster == null) {
+      return Meters.usedByThreadsNamed(EXECUTORS);
+    }
+    return spark
+        .parallelize(List.of(0), 1)
+        .map(nothing -> Meters.usedByThreadsNamed(EXECUTORS))
+        .first();
+  }
+
+  @Override
+  public final void prepare(Size size) throws Exception {
+    SparkConf configuration = configuration();
+    if (standalone) {
+      cluster = new StandaloneCluster(threads);
+      cluster.configure(configuration);
+    }
+    spark = new JavaSparkContext(configuration);
+    if (standalone) {
+      // Else jobs would wait for another worker for ever.
+      cluster.whenBroken(spark::close);
+    }
     List<Integer> numbers = IntStream.range(0, PARTITIONS).boxed().toList();
-    load(spark.parallelize(numbers, PARTITIONS), size);
+    telling(
+        () -> {
+          load(spark.parallelize(numbers, PARTITIONS), size);
+          return 0L;
+        });
+  }
+
+  /** Does it, and where that fails, tells what the other processes said of it. */
+  private long telling(Callable<Long> work) throws Exception {
+    try {
+      return work.call();
+    } catch (Exception e) {
+      throw cluster == null ? e : cluster.failure(e);
+    }
   }
 
   private SparkConf configuration() {
@@ -56,8 +95,8 @@ abstract class SparkApplication implements Workload {
         .setAppName(name())
         .set("spark.ui.enabled", "false")
         // Even a driver without a cluster listens.
-        .set("spark.driver.host", LOOPBACK)
-        .set("spark.driver.bindAddress", LOOPBACK)
+        .set("spark.driver.host", StandaloneCluster.LOOPBACK)
+        .set("spark.driver.bindAddress", StandaloneCluster.LOOPBACK)
         // Instead of 300 MiB, or a heap of 512 MiB would hold next to no data.
         .set("spark.testing.reservedMemory", Integer.toString(1 << 26))
         // Above all others, and removed when the JVM ends.
@@ -71,6 +110,16 @@ abstract class SparkApplication implements Workload {
 
   @Override
   public final Worker newWorker() {
-    return item -> run();
+    return item -> telling(this::run);
+  }
+
+  @Override
+  public final void close() throws IOException {
+    if (spark != null) {
+      spark.close();
+    }
+    if (cluster != null) {
+      cluster.close();
+    }
   }
 }
