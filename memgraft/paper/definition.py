@@ -92,6 +92,8 @@ class Programs(Strict):
     """None: as many as CPUs."""
     heap: str
     """Of buffers a third of it is the nursery."""
+    standalone: bool = False
+    """Whether the parts of each are processes of their own."""
     pinned: list[Literal["near", "sockets"]] = []
     """Where as many CPUs as threads are: on one processor as far as they go, or half of them on another one."""
 
@@ -118,6 +120,19 @@ class PlacementPart(Strict):
     shows: Literal[
         "samples", "non-local", "reduction", "moved", "moved-back", "overhead", "modelled-time", "modelled-gain"
     ]
+
+
+class EmulationPart(Strict):
+    """Something of programs whose instructions were counted on AArch64, in an emulator: a row for each program."""
+
+    title: str
+    shows: Literal["fences", "instructions", "modelled-time"]
+    ordering: str = ""
+    """Of fences: under which ordering."""
+    instructions_per_cycle: float = 1.0
+    """Of modelled time, but for fences."""
+    models: list[str] = []
+    """Of modelled time: the series, which are emulations.MODELS."""
 
 
 class Guest(Strict):
@@ -164,7 +179,9 @@ class Definition(Strict):
     """Only with parts of levels or of orderings."""
     guest: Guest | None = None
     """Only with parts of placement."""
-    part: list[GridPart | KernelPart | LevelsPart | OrderingPart | PlacementPart] = []
+    emulated: list[str] = []
+    """Only with parts of emulations: on which workloads."""
+    part: list[GridPart | KernelPart | LevelsPart | OrderingPart | PlacementPart | EmulationPart] = []
     published: list[Published] = []
     table: PublishedTable | None = None
 
@@ -185,10 +202,16 @@ class Definition(Strict):
         return [part for part in self.part if isinstance(part, PlacementPart)]
 
     @property
+    def emulations(self) -> list[EmulationPart]:
+        return [part for part in self.part if isinstance(part, EmulationPart)]
+
+    @property
     def family(self) -> str:
         """Figures of one family can share launches; kernels have none, and go with zeroing."""
         if self.placements:
             return "placement"
+        if self.emulations:
+            return "emulation"
         return "buffers" if self.levels else "ordering" if self.orderings else "zeroing"
 
     @property

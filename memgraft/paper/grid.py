@@ -68,7 +68,16 @@ def workload_program() -> Path:
 
 def known_workloads() -> list[str]:
     """By what registers them; bin/workload itself would be a start of bash for the same list."""
-    files = (CHECKOUT / "workloads" / "jvm").glob("*/src/main/resources/META-INF/services/*.Workload")
+    return _registered("*")
+
+
+def known_standalone() -> list[str]:
+    """The workloads whose parts may be processes of their own."""
+    return _registered("spark")
+
+
+def _registered(module: str) -> list[str]:
+    files = (CHECKOUT / "workloads" / "jvm").glob(f"{module}/src/main/resources/META-INF/services/*.Workload")
     lines = [line for file in files for line in file.read_text(encoding="utf-8").split()]
     return sorted(line.rpartition(".")[2].lower() for line in lines)
 
@@ -85,11 +94,15 @@ class Program:
     """How these were chosen."""
     items: bool = True
     """Whether there are as many items as threads, or some threads of javac, which has few, would have nothing to do."""
+    standalone: bool = False
+    """Whether its parts are processes of their own."""
 
     @property
     def name(self) -> str:
         """Of its folder."""
-        return "-".join([self.workload, *([] if self.threads is None else [str(self.threads)]), *self.pinned.split()])
+        standalone = ["standalone"] if self.standalone else []
+        threads = [] if self.threads is None else [str(self.threads)]
+        return "-".join([self.workload, *standalone, *threads, *self.pinned.split()])
 
     @property
     def title(self) -> str:
@@ -103,10 +116,11 @@ class Program:
 
     @property
     def options(self) -> list[str]:
+        standalone = ["--standalone"] if self.standalone else []
         if self.threads is None:
-            return []
+            return standalone
         items = ["--items", str(self.threads)] if self.items else []
-        return ["--threads", str(self.threads), *items]
+        return [*standalone, "--threads", str(self.threads), *items]
 
 
 @dataclass(frozen=True)

@@ -162,13 +162,18 @@ def _programs(
     if mine is None:
         raise MemgraftError(f"{definition.name} says of no workload that it is measured on it: expected [programs]")
     names = grid.workloads(asked, launches, mine.workloads)
+    if mine.standalone and (others := [name for name in names if name not in grid.known_standalone()]):
+        raise WrongUsageError(
+            f"--workloads {asked}: {others[0]} has one process only, and the programs of {definition.name} have "
+            f"several; expected some of {', '.join(grid.known_standalone())}"
+        )
     if not mine.threads:
         if choice.threads:
             raise WrongUsageError(
                 f"--threads {choice.threads}: {definition.name} runs with as many threads as CPUs; expected a figure "
                 "of threads"
             )
-        return [Program(name) for name in names], {}
+        return [Program(name, standalone=mine.standalone) for name in names], {}
     programs, left_out = [], {}
     for threads in threads_of(choice.threads, mine):
         for pinned in mine.pinned:
@@ -224,6 +229,7 @@ def _of(definition: Definition, kept: Grid) -> list[Program]:
         program
         for program in kept.programs()
         if (program.pinned in mine.pinned if mine.pinned else not program.pinned)
+        and program.standalone == mine.standalone
         and (kept.settings.get("asked") or program.workload in mine.workloads)
     ]
 

@@ -38,7 +38,7 @@ def show(
             made.add_row(row_name(part, row), *(cell(part, row, series) for series in part.series))
         screen.print(made)
     screen.print()
-    if definition.levels or definition.orderings or definition.placements:
+    if definition.levels or definition.orderings or definition.placements or definition.emulations:
         for name, value in measured.items():
             screen.print(f"{name}: {value}")
         screen.print()

@@ -11,7 +11,7 @@ from memgraft import __version__, machine, screen, zero
 from memgraft.errors import CannotTakeError, WrongUsageError
 from memgraft.launches import prepare_output
 from memgraft.metrics import MetricName, named
-from memgraft.paper import grid, kernels, levels, measures, orderings, placements
+from memgraft.paper import emulations, grid, kernels, levels, measures, orderings, placements
 from memgraft.paper.definition import Definition, definitions, find
 from memgraft.words import count_of
 
@@ -91,6 +91,8 @@ def make(names: Sequence[str], asked: Asked) -> list[dict[str, Any]]:
         planned = grid.plan(asked.workloads, strategies, asked.size, asked.iterations, asked.launches)
     if wanted[0].placements:
         return _placements(wanted, asked, asked.output or default)
+    if wanted[0].emulations:
+        return _emulations(wanted, asked, asked.output or default)
     output = prepare_output(asked.output or default, parts=())
     source = asked.kept or output
     if isinstance(planned, orderings.OrderingPlan):
@@ -118,6 +120,19 @@ def _placements(wanted: Sequence[Definition], asked: Asked, folder: Path) -> lis
     return [_written(one, placements.tables(one, kept), placements.measured(kept), output) for one in wanted]
 
 
+def _emulations(wanted: Sequence[Definition], asked: Asked, folder: Path) -> list[dict[str, Any]]:
+    plan = None
+    if asked.kept is None:
+        plan = emulations.plan(wanted, asked.workloads, asked.size, asked.launches)
+    output = prepare_output(folder, parts=())
+    if plan is not None:
+        with screen.progress() as bar:
+            task = bar.add_task("starting", total=plan.total)
+            emulations.run(plan, output, lambda what, done: bar.update(task, completed=done, description=what))
+    kept = emulations.read(asked.kept or output)
+    return [_written(one, emulations.tables(one, kept), emulations.measured(kept), output) for one in wanted]
+
+
 def _check_families(wanted: Sequence[Definition], asked: Asked) -> None:
     """Launches of different grafts differ in heap and threads, and one folder holds one grid."""
     families = {one.family: one for one in reversed(wanted)}
@@ -127,7 +142,7 @@ def _check_families(wanted: Sequence[Definition], asked: Asked) -> None:
             f"{first.name} and {second.name} have no launches in common; expected figures of {first.family} only, or "
             f"of {second.family} only: name them in two commands"
         )
-    plain = families.get("zeroing") or families.get("placement")
+    plain = families.get("zeroing") or families.get("placement") or families.get("emulation")
     if plain is not None and asked.choice.typed:
         raise WrongUsageError(f"{asked.choice.typed}: {plain.name} has nothing to choose; expected a figure of buffers")
 
@@ -166,7 +181,7 @@ def _written(
         "schema": SCHEMA,
         "kind": "paper",
         "memgraft": __version__,
-        **definition.model_dump(exclude={"part", "needs", "elsewhere", "aliases", "programs", "guest"}),
+        **definition.model_dump(exclude={"part", "needs", "elsewhere", "aliases", "programs", "guest", "emulated"}),
         "ours": [table.as_json() for table in tables],
         "measured": dict(measured),
         "page": str(file),

@@ -26,6 +26,7 @@ from memgraft.tests.test_paper import values
 from memgraft.tests.test_report import Reader
 
 MEASURED = [one.name for one in definition.definitions() if one.orderings]
+EMULATED = [one.name for one in definition.definitions() if one.emulations]
 ABSENT = [one.name for one in definition.definitions() if one.elsewhere and one.name.startswith("ordering-")]
 TWO = [Place(0, "0", "0"), Place(1, "1", "0")]
 """One processor of two cores."""
@@ -38,7 +39,8 @@ SECONDS |= {f"sc-seed-relaxed-{n}": 1.8 - n / 100 for n in (1, 5, 10, 20)}
 FIRST = 3.0
 """What a first iteration takes more than a steady one, and with an ordering once more."""
 PROGRAMS = [
-    *(Program(name) for name in ("luindex", "xalan", "sparksort", "sparkkmeans")),
+    *(Program(name) for name in ("luindex", "xalan")),
+    *(Program(name, standalone=True) for name in ("sparksort", "sparkkmeans")),
     *(Program("xalan", threads, range(threads), "near", items=False) for threads in (1, 2)),
 ]
 GRAFT = Graft(
@@ -186,7 +188,7 @@ class TestPlan:
         assert list(planned.strategies) == ["stock", "sc", "sc-seed"]
         assert [one.name for one in planned.programs][:2] == ["lusearch", "luindex"]
         assert planned.selection(planned.programs[0], "sc") == {"ordering": "sc"}
-        assert planned.total == 7 * 3 * 6
+        assert planned.total == 9 * 3 * 6
         words = planned.command(planned.programs[0])
         assert {"--jvm=-Xmx1g", "--jvm=-XX:+UseParallelGC"} <= set(words)
         assert "--threads" not in words
@@ -198,10 +200,19 @@ class TestPlan:
     def test_programs_have_the_strategies_of_their_figures_only(self) -> None:
         planned = self.plan("ordering-3.5", "ordering-3.14")
         own = {one.name: set(planned.strategies_of(one)) for one in planned.programs}
-        assert own["sparksort"] == {"stock", "sc", "sc-seed"}
+        assert own["sparksort-standalone"] == {"stock", "sc", "sc-seed"}
         relaxed = set(SECONDS) - set(SAVINGS)
         assert own["luindex"] == relaxed
         assert planned.total == (3 * 3 + 4 * len(relaxed)) * 6
+
+    def test_parts_that_are_processes_of_their_own(self) -> None:
+        planned = self.plan("ordering-3.5", of="sparksort")
+        [program] = planned.programs
+        assert "--standalone" in planned.command(program)
+        with pytest.raises(WrongUsageError, match="xalan has one process only, and the programs of ordering-3"):
+            self.plan("ordering-3.5", of="sparksort,xalan")
+        # Not where the figure is one of single processes.
+        assert "--standalone" not in planned.command(self.plan("ordering-3.3", of="sparksort").programs[0])
 
     def test_each_saving_is_measured_alone(self) -> None:
         planned = self.plan("ordering-savings", of="luindex")
@@ -364,7 +375,7 @@ class TestDefinitions:
         spelled = {name.removeprefix("ordering-") for one in ours for name in (one.name, *one.aliases)}
         chapters = {f"3.{figure}" for figure in range(2, 25)} | {f"4.{figure}" for figure in range(4, 9)}
         assert spelled == chapters | {"savings"}
-        assert {one.name for one in ours} == {*MEASURED, *ABSENT}
+        assert {one.name for one in ours} == {*MEASURED, *EMULATED, *ABSENT}
 
     def test_in_the_order_of_their_numbers(self) -> None:
         names = [one.name for one in definition.definitions() if one.name.startswith("ordering-")]
@@ -384,4 +395,4 @@ def test_the_command(memgraft: Memgraft) -> None:
     assert "2.20 [" in shown.out
     assert "a slowdown of 28%" in shown.out
     assert "workloads run: luindex; xalan (not: lusearch" in " ".join(shown.out.split())
-    assert memgraft("paper", "ordering-3.18").code == 3
+    assert memgraft("paper", "ordering-3.21").code == 3

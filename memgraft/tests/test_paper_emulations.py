@@ -1,0 +1,146 @@
+"""Figures of Arm machines: from counts that never happened to fences, instructions and modelled times."""
+
+import json
+import math
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError
+from memgraft.metrics import MetricName
+from memgraft.paper import definition, emulations, work
+from memgraft.paper.emulations import FENCE_CYCLES, KINDS, Run
+from memgraft.paper.measures import MEAN
+from memgraft.tests.synthetic import MACHINE
+from memgraft.tests.test_paper import values
+from memgraft.tests.test_report import Reader
+
+EVERY = [one for one in definition.definitions() if one.emulations]
+PLAIN = dict.fromkeys(KINDS, 0.0) | {"other": 600.0, "load": 300.0, "store": 100.0}
+SEED = PLAIN | {"dmb ishld": 300.0, "dmb ish": 100.0}
+ORDERED = PLAIN | {"load": 0.0, "store": 0.0, "ldar": 300.0, "stlr": 100.0}
+SIDES = {"stock": PLAIN, "sc": ORDERED, "sc-seed": SEED}
+
+
+def runs(workload: str, rounds: int = 6, slower: float = 1.0) -> list[Run]:
+    return [
+        Run(workload, side, turn, {kind: count * slower for kind, count in executed.items()})
+        for turn in range(rounds)
+        for side, executed in SIDES.items()
+    ]
+
+
+def keep(folder: Path, found: list[Run]) -> Path:
+    settings = {"workloads": [], "iterations": 20, "rounds": 6, "jvm": "temurin-21", "machine": MACHINE}
+    folder.mkdir()
+    document = {"schema": 1, "kind": "executed", "settings": settings, "runs": [asdict(one) for one in found]}
+    (folder / emulations.KEPT).write_text(json.dumps(document))
+    return folder
+
+
+def asked(source: Path | None, output: Path, **changes: Any) -> work.Asked:
+    return work.Asked("small", 6, 6, changes.get("workloads"), MetricName.ITERATION_WALL, source, output)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    folder = tmp_path_factory.mktemp("emulations")
+    found = [*runs("xalan"), *runs("h2", slower=2.0), *runs("sparksort")]
+    results = work.make([one.name for one in EVERY], asked(keep(folder / "kept", found), folder / "out"))
+    return {result["name"]: result for result in results}
+
+
+def test_fences_are_of_a_thousand_instructions(made: dict[str, dict[str, Any]]) -> None:
+    ours = made["ordering-3.16"]["ours"]
+    seed = {(cell["row"], cell["series"]): cell["median"] for cell in ours[1]["cells"]}
+    assert seed["xalan", "dmb ishld"] == seed["h2", "dmb ishld"] == pytest.approx(1000 * 300 / 1400)
+    assert seed["xalan", "ldar"] == 0
+    ordered = {(cell["row"], cell["series"]): cell["median"] for cell in ours[2]["cells"]}
+    assert ordered["xalan", "ldar"] == pytest.approx(300)
+
+
+def test_instructions_are_relative_to_the_stock(made: dict[str, dict[str, Any]]) -> None:
+    ours = values(made["ordering-3.16"])
+    assert ours["xalan", "sc-seed"] == pytest.approx(1.4)
+    assert ours["h2", "sc"] == ours[MEAN, "sc"] == pytest.approx(1.0)
+
+
+def test_time_is_modelled(made: dict[str, dict[str, Any]]) -> None:
+    ours = values(made["ordering-3.18"])
+    assert ours["xalan", "sc-seed"] == pytest.approx(1.4 + 0.4 * FENCE_CYCLES)
+    assert ours["xalan", "sc, ldar and stlr for nothing"] == pytest.approx(1.0)
+    assert ours["xalan", "sc, ldar and stlr as dear as a fence"] == pytest.approx(1.0 + 0.4 * FENCE_CYCLES)
+    behind_stores = values(made["ordering-3.19"])["xalan", "sc-seed, fences behind stores only"]
+    assert behind_stores == pytest.approx(1.4 + 0.1 * FENCE_CYCLES)
+
+
+def test_the_more_instructions_a_cycle_the_dearer_a_fence(made: dict[str, dict[str, Any]]) -> None:
+    slow, fast = made["ordering-3.18"]["ours"]
+    at = {table["title"]: {(c["row"], c["series"]): c["median"] for c in table["cells"]} for table in (slow, fast)}
+    assert at[fast["title"]]["xalan", "sc-seed"] == pytest.approx(1.4 + 3 * 0.4 * FENCE_CYCLES)
+    assert at[fast["title"]]["xalan", "sc-seed"] > at[slow["title"]]["xalan", "sc-seed"]
+
+
+def test_each_figure_has_its_own_programs(made: dict[str, dict[str, Any]]) -> None:
+    assert {row for row, _ in values(made["ordering-3.24"])} == {"sparksort"}
+    assert {row for row, _ in values(made["ordering-3.19"])} == {"xalan", "h2", MEAN}
+
+
+@pytest.mark.parametrize("name", [one.name for one in EVERY])
+def test_the_page_says_that_it_is_a_model(made: dict[str, dict[str, Any]], name: str) -> None:
+    text = Path(made[name]["page"]).read_text()
+    reader = Reader()
+    reader.feed(text)
+    body = " ".join(reader.text.split())
+    assert "emulat" in body
+    assert ("modelled" in body) == any(part.shows == "modelled-time" for part in definition.find(name).emulations)
+    for one in made[name]["published"]:
+        assert one["value"] in body
+    assert text.count("<figure>") == len(made[name]["ours"]) > 0
+
+
+def test_the_second_half_is_counted() -> None:
+    lines = [{"when": "write"} | dict.fromkeys(KINDS, 10.0 * end * end) for end in range(1, 7)]
+    lines.append({"when": "exit"} | dict.fromkeys(KINDS, 1e9))
+    assert emulations.per_iteration(lines, 6) == dict.fromkeys(KINDS, 10.0 * (36 - 9) / 3)
+    with pytest.raises(MemgraftError, match="saw 6 lines of the program, expected 8"):
+        emulations.per_iteration(lines, 8)
+
+
+def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
+    with pytest.raises(WrongUsageError, match="no counts that can be read"):
+        emulations.read(tmp_path)
+    (tmp_path / emulations.KEPT).write_text('{"schema": 2, "kind": "executed"}')
+    with pytest.raises(WrongUsageError, match="schema 2 of executed"):
+        emulations.read(tmp_path)
+
+
+def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    figure = [definition.find("ordering-3.18")]
+    with pytest.raises(WrongUsageError, match="there is no 'nosuch'"):
+        emulations.plan(figure, "nosuch", "small", 1)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(CannotTakeError, match="no qemu-aarch64"):
+        emulations.plan(figure, None, "small", 1)
+    (tmp_path / "qemu-aarch64").write_text("")
+    (tmp_path / "qemu-aarch64").chmod(0o755)
+    monkeypatch.setattr(emulations, "AGENT", tmp_path / "agent.so")
+    monkeypatch.setattr(emulations, "PLUGIN", tmp_path / "plugin.so")
+    with pytest.raises(CannotTakeError, match=r"plugin.so: `make native` builds it"):
+        emulations.plan(figure, None, "small", 1)
+    (tmp_path / "plugin.so").write_text("")
+    (tmp_path / "agent.so").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(CannotTakeError, match="`setup/jdks` fetches one"):
+        emulations.plan(figure, None, "small", 1)
+
+
+def test_figures_of_other_launches_are_asked_for_by_themselves(tmp_path: Path) -> None:
+    with pytest.raises(WrongUsageError, match="no launches in common"):
+        work.make(["ordering-3.3", "ordering-3.18"], asked(None, tmp_path / "out"))
+
+
+def test_the_cost_of_a_fence_is_the_published_one() -> None:
+    assert math.isclose(FENCE_CYCLES, (3027 + 3035) / 2 / 1000, rel_tol=0.001)
