@@ -257,7 +257,7 @@ def paper(
     ] = None,
     size: Annotated[PaperSize, typer.Option(help="How much work an iteration of a workload does.")] = PaperSize.DEFAULT,
     launches: Annotated[
-        int, typer.Option(metavar="N", help="Launches of each workload and strategy, at least 6.")
+        int, typer.Option(metavar="N", help="Launches of each workload and strategy, at least 6; in an emulator 1.")
     ] = 10,
     iterations: Annotated[
         int, typer.Option(metavar="N", min=2, help="Iterations of each launch, the first half not counted.")

@@ -34,8 +34,6 @@ AGENT = CHECKOUT / "build/agent-aarch64/stocks/hotspot/libmemgraft_hotspot.so"
 QEMU = ("qemu-aarch64", "qemu-aarch64-static")
 STOCK, ORDERED, SEED = "stock", "sc", "sc-seed"
 SIDES = (STOCK, ORDERED, SEED)
-ITERATIONS = {"small": 6, "default": 20}
-"""Of a launch, by size; the second half counts. The work of one is always the small one: emulation is slow."""
 KINDS = ("other", "load", "store", "ldar", "stlr", "atomic", "dmb ish", "dmb ishld", "dmb ishst")
 FENCES = ("dmb ish", "dmb ishld", "ldar", "stlr")
 """What orders, but for atomic instructions and `dmb ishst`, of which no ordering adds any."""
@@ -66,7 +64,9 @@ class Plan:
     """Which launches."""
 
     workloads: Sequence[str]
+    size: str
     iterations: int
+    """Of a launch; the second half counts."""
     rounds: int
     java: Path
     qemu: str
@@ -79,7 +79,7 @@ class Plan:
 # --- which launches, and running them ---------------------------------------------------------------------------------
 
 
-def plan(definitions: Sequence[Definition], workloads: str | None, size: str, rounds: int) -> Plan:
+def plan(definitions: Sequence[Definition], workloads: str | None, size: str, iterations: int, rounds: int) -> Plan:
     theirs = list(dict.fromkeys(name for one in definitions for name in one.emulated))
     chosen = grid.workloads(workloads, MIN_PAIRS, theirs)
     if rounds < 1:
@@ -90,7 +90,7 @@ def plan(definitions: Sequence[Definition], workloads: str | None, size: str, ro
     for file, command in ((PLUGIN, "make native"), (AGENT, "make agent-aarch64")):
         if not file.is_file():
             raise CannotTakeError(f"no {file}: `{command}` builds it, in a checkout")
-    return Plan(chosen, ITERATIONS[size], rounds, _java(), qemu)
+    return Plan(chosen, size, iterations, rounds, _java(), qemu)
 
 
 def _java() -> Path:
@@ -122,7 +122,7 @@ def _launch(planned: Plan, workload: str, side: str, turn: int) -> Run:
         home = _home(folder / "jdk", planned, counts)
         # Compiled in between, not beside: the emulator would make the compilers late.
         jvm = [*HEAP, "-Xbatch", *_grafted(side, folder)]
-        words = ["--size", "small", "--iterations", str(planned.iterations), "--threads", "1"]
+        words = ["--size", planned.size, "--iterations", str(planned.iterations), "--threads", "1"]
         command = [str(grid.workload_program()), workload, *(f"--jvm={option}" for option in jvm), *words]
         _run(command, {**os.environ, "JAVA_HOME": str(home)})
         lines = [json.loads(line) for line in counts.read_text(encoding="utf-8").splitlines()]
@@ -164,6 +164,7 @@ def per_iteration(lines: Sequence[Mapping[str, Any]], iterations: int) -> dict[s
 def _keep(planned: Plan, runs: Sequence[Run], output: Path) -> None:
     settings = {
         "workloads": list(planned.workloads),
+        "size": planned.size,
         "iterations": planned.iterations,
         "rounds": planned.rounds,
         "jvm": planned.java.parent.parent.name,
@@ -287,12 +288,12 @@ def measured(kept: Kept) -> list[tuple[str, str]]:
     settings = kept.settings
     rounds = int(settings["rounds"])
     spread = "" if rounds >= MIN_PAIRS else "; what stands in brackets is the least and the most, no interval"
-    iterations = int(settings["iterations"])
+    words = f"--size {settings['size']} --iterations {settings['iterations']} --threads 1"
     return [
         ("machine", f"AArch64, emulated by QEMU on {settings['machine']['cpu']}"),
         ("JVM", str(settings["jvm"])),
         ("options", " ".join([*HEAP, "-Xbatch"])),
-        ("workloads", f"bin/workload, --size small --iterations {iterations} --threads 1; the second half is counted"),
+        ("workloads", f"bin/workload, {words}; the second half of the iterations is counted"),
         ("launches", f"{count_of(rounds, 'launch')} of each workload and ordering{spread}"),
         ("counted", "instructions of code that HotSpot made while it ran: its interpreter's, C1's and C2's"),
         ("model", f"{FENCE_CYCLES} cycles for a fence, beside the instructions"),

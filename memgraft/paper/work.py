@@ -123,7 +123,7 @@ def _placements(wanted: Sequence[Definition], asked: Asked, folder: Path) -> lis
 def _emulations(wanted: Sequence[Definition], asked: Asked, folder: Path) -> list[dict[str, Any]]:
     plan = None
     if asked.kept is None:
-        plan = emulations.plan(wanted, asked.workloads, asked.size, asked.launches)
+        plan = emulations.plan(wanted, asked.workloads, asked.size, asked.iterations, asked.launches)
     output = prepare_output(folder, parts=())
     if plan is not None:
         with screen.progress() as bar:

@@ -33,7 +33,14 @@ def runs(workload: str, rounds: int = 6, slower: float = 1.0) -> list[Run]:
 
 
 def keep(folder: Path, found: list[Run]) -> Path:
-    settings = {"workloads": [], "iterations": 20, "rounds": 6, "jvm": "temurin-21", "machine": MACHINE}
+    settings = {
+        "workloads": [],
+        "size": "small",
+        "iterations": 20,
+        "rounds": 6,
+        "jvm": "temurin-21",
+        "machine": MACHINE,
+    }
     folder.mkdir()
     document = {"schema": 1, "kind": "executed", "settings": settings, "runs": [asdict(one) for one in found]}
     (folder / emulations.KEPT).write_text(json.dumps(document))
@@ -120,21 +127,21 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     figure = [definition.find("ordering-3.18")]
     with pytest.raises(WrongUsageError, match="there is no 'nosuch'"):
-        emulations.plan(figure, "nosuch", "small", 1)
+        emulations.plan(figure, "nosuch", "small", 6, 1)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(CannotTakeError, match="no qemu-aarch64"):
-        emulations.plan(figure, None, "small", 1)
+        emulations.plan(figure, None, "small", 6, 1)
     (tmp_path / "qemu-aarch64").write_text("")
     (tmp_path / "qemu-aarch64").chmod(0o755)
     monkeypatch.setattr(emulations, "AGENT", tmp_path / "agent.so")
     monkeypatch.setattr(emulations, "PLUGIN", tmp_path / "plugin.so")
     with pytest.raises(CannotTakeError, match=r"plugin.so: `make native` builds it"):
-        emulations.plan(figure, None, "small", 1)
+        emulations.plan(figure, None, "small", 6, 1)
     (tmp_path / "plugin.so").write_text("")
     (tmp_path / "agent.so").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(CannotTakeError, match="`setup/jdks` fetches one"):
-        emulations.plan(figure, None, "small", 1)
+        emulations.plan(figure, None, "small", 6, 1)
 
 
 def test_figures_of_other_launches_are_asked_for_by_themselves(tmp_path: Path) -> None:
