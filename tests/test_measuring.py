@@ -8,6 +8,7 @@ import pytest
 from conftest import ROOT, SLOWED_AGENT, memgraft, memgraft_with
 from guest.machine import Root
 from processes import run
+from test_executed import FIGURES as FROM_EMULATOR
 from tiers import deep
 
 SLACK = 0.01
@@ -193,7 +194,7 @@ def test_paper_at_small_size(name: str, measured: Path, tmp_path: Path) -> None:
 
 def test_every_definition_that_is_measured_is_tested_here() -> None:
     listed = json.loads(memgraft("paper", "--json").stdout)["papers"]
-    tested = {*FROM_LAUNCHES, *FROM_KERNELS, *FROM_BUFFERS, *FROM_ORDERING, *FROM_GUESTS}
+    tested = {*FROM_LAUNCHES, *FROM_KERNELS, *FROM_BUFFERS, *FROM_ORDERING, *FROM_GUESTS, *FROM_EMULATOR}
     # This one takes two sockets.
     assert {one["name"] for one in listed if not one["absent"]} - {"ordering-3.13"} == tested
     for one in listed:
