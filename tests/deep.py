@@ -29,7 +29,7 @@ WORKERS = ["-n", str(max(2, os.cpu_count() or 1)), "--dist", "worksteal"]
 class Step:
     """Some of an area's tests.
 
-    The minutes are what they took on two cores of an AMD EPYC (Zen 4); the 25 and the last two are guesses.
+    The minutes are what they took on two cores of an AMD EPYC (Zen 4); the last two are guesses.
     """
 
     area: str
@@ -48,7 +48,7 @@ STEPS = [
     pytest_step("zeroing", 2.5, "test_agent.py", "test_strategies.py"),
     pytest_step("buffers", 3.5, "test_buffers.py"),
     pytest_step("numa", 1, "test_numa.py"),
-    pytest_step("ordering", 25, "test_ordering.py", "test_x86_fences.py", "test_aarch64_ordering.py"),
+    pytest_step("ordering", 12, "test_ordering.py", "test_x86_fences.py", "test_aarch64_ordering.py"),
     pytest_step("ordering", 3.5, "test_aarch64.py", "test_executed.py"),
     pytest_step("ordering", 1, "test_litmus.py", "test_jcstress.py", alone=True),
     pytest_step("placement", 6.5, "test_place.py", "test_machine_accesses.py"),
