@@ -34,18 +34,21 @@ final class Driver {
     this.out = out;
   }
 
+  @SuppressWarnings("try") // what it throws is of any kind
+  private interface Closing extends AutoCloseable {}
+
   /**
    * @throws WorkloadFailure when a worker failed or a checksum is not the expected one
    * @throws UsageException when this Java runtime cannot run the workload
    * @throws Exception whatever the workload threw
    */
+  @SuppressWarnings("try") // the resource is only closed
   void run(int iterations) throws Exception {
-    try {
+    // What fails while it closes is said less than what went wrong before.
+    try (Closing closing = workload::close) {
       workload.useThreads(threads);
       workload.prepare(size);
       runPrepared(iterations);
-    } finally {
-      workload.close();
     }
   }
 

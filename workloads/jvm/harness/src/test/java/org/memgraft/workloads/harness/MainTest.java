@@ -40,6 +40,7 @@ class MainTest {
     private ExecutorService own;
     private int threads;
     private int closed;
+    private boolean closingFails;
 
     @Override
     public void useThreads(int threads) {
@@ -97,6 +98,9 @@ class MainTest {
     @Override
     public void close() {
       closed++;
+      if (closingFails) {
+        throw new IllegalStateException("not open");
+      }
     }
 
     @Override
@@ -210,6 +214,18 @@ class MainTest {
     sums.failure = new WorkloadFailure("two and two is five");
     assertEquals(Main.FAILED, run(sums, "sums"));
     assertEquals(2, sums.closed);
+  }
+
+  @Test
+  void whatFailedFirstIsSaidAlsoWhereClosingFails() {
+    Sums sums = new Sums();
+    sums.failure = new WorkloadFailure("two and two is five");
+    sums.closingFails = true;
+    assertEquals(Main.FAILED, run(sums, "sums"));
+    assertTrue(String.join(" ", lines(err)).contains("two and two is five"), lines(err).toString());
+    sums.failure = null;
+    assertEquals(Main.FAILED, run(sums, "sums"));
+    assertTrue(String.join(" ", lines(err)).contains("not open"), lines(err).toString());
   }
 
   @Test

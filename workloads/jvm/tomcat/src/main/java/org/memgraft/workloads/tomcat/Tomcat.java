@@ -98,6 +98,9 @@ public final class Tomcat implements Workload {
 
   @Override
   public void close() throws IOException, LifecycleException {
+    if (folder == null) {
+      return; // not even prepared
+    }
     server.stop();
     server.destroy();
     // What is left of Tomcat's own folders.
