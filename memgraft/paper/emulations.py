@@ -134,7 +134,7 @@ def _home(home: Path, planned: Plan, counts: Path) -> Path:
     (home / "bin").mkdir(parents=True)
     (home / "release").symlink_to(planned.java.parent.parent / "release")
     java = home / "bin/java"
-    java.write_text(f'#!/bin/sh\nexec {planned.qemu} -plugin "{PLUGIN},out={counts}" "{planned.java}" "$@"\n')
+    java.write_text(f'#!/bin/sh\nexec "{planned.qemu}" -plugin "{PLUGIN},out={counts}" "{planned.java}" "$@"\n')
     java.chmod(0o755)
     return home
 
@@ -250,7 +250,7 @@ def _table(part: EmulationPart, kept: Kept, rows: Sequence[str]) -> Table:
             rounds = zip(*(values[row, name] for row in rows), strict=False)
             means = [geometric_mean(one) for one in rounds]
             cells.append(Cell(MEAN, name, statistics.median_or_range(means)))
-    return Table(part.title, cells, three_digits, 1.0 if relative else None)
+    return Table(part.title, cells, three_digits, 1.0 if relative else None, rounds=int(kept.settings["rounds"]))
 
 
 Series = Callable[[Kept, str], list[float]]

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from memgraft import statistics
+from memgraft.design import MIN_PAIRS
 from memgraft.errors import WrongUsageError
 from memgraft.formats import GIGA, JvmSummary, Zeroing
 from memgraft.metrics import Metric
@@ -40,6 +41,14 @@ class Table:
     """Where the line is drawn: 1 where values are relative."""
     sizes: bool = False
     """Whether rows are sizes in bytes."""
+    rounds: int | None = None
+    """Where these may be too few for an interval."""
+
+    @property
+    def spread(self) -> str:
+        """What stands beside a median."""
+        few = self.rounds is not None and self.rounds < MIN_PAIRS
+        return "what was seen from the least to the most, too seldom for an interval" if few else "95 % interval"
 
     @property
     def rows(self) -> list[str]:

@@ -53,6 +53,7 @@ def _part(table: Table, place: str) -> dict[str, Any]:
         "title": table.title,
         "series": table.series,
         "relative": table.reference is not None,
+        "spread": table.spread,
         "marks": [{"name": name, "colour": colour(at)} for at, name in enumerate(table.series)],
         # Written by Bokeh, not by anything that was measured.
         "picture": Markup(place),  # noqa: S704

@@ -305,7 +305,7 @@ def _table(part: PlacementPart, kept: Kept, kernels: Sequence[str], sides: Seque
                 cells.append(Cell(kernel, side, statistics.median_or_range(values)))
     if not cells:
         raise MemgraftError(f"'{part.title}': the monitor saw nothing in any run; use --size default")
-    return Table(part.title, cells, words, 1.0 if part.shows == RELATIVE else None)
+    return Table(part.title, cells, words, 1.0 if part.shows == RELATIVE else None, rounds=int(kept.settings["rounds"]))
 
 
 def _values(part: PlacementPart, kept: Kept, kernel: str, side: str) -> tuple[list[float], Callable[[float], str]]:

@@ -151,3 +151,15 @@ def test_figures_of_other_launches_are_asked_for_by_themselves(tmp_path: Path) -
 
 def test_the_cost_of_a_fence_is_the_published_one() -> None:
     assert math.isclose(FENCE_CYCLES, (3027 + 3035) / 2 / 1000, rel_tol=0.001)
+
+
+@pytest.mark.parametrize(("rounds", "said"), [(6, "Median and 95 % interval;"), (1, "too seldom for an interval;")])
+def test_few_launches_have_no_interval(rounds: int, said: str, tmp_path: Path) -> None:
+    kept = keep(tmp_path / "kept", runs("xalan", rounds))
+    document = json.loads((kept / emulations.KEPT).read_text())
+    document["settings"]["rounds"] = rounds
+    (kept / emulations.KEPT).write_text(json.dumps(document))
+    [made] = work.make(["ordering-3.18"], asked(kept, tmp_path / "out"))
+    text = Path(made["page"]).read_text()
+    assert said in text
+    assert ("95 % interval" in text) == (rounds >= 6)

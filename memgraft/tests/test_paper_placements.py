@@ -77,7 +77,7 @@ def test_every_figure_is_made_of_runs_that_were_kept(one: definition.Definition,
 
 
 def test_numbers() -> None:
-    found = Kept({}, runs("mg", 100) + runs("ft", 790))
+    found = Kept({"rounds": 3}, runs("mg", 100) + runs("ft", 790))
     four, gain = definition.find("placement-table-4"), definition.find("placement-figure-4")
     samples, remote, less = placements.tables(four, found)
     assert [cell.value.median for cell in samples.cells] == [2000, 2000]
@@ -98,8 +98,8 @@ def test_what_nobody_saw_is_left_out() -> None:
     blind = [replace(one, resolved=0, non_local=0) for one in runs("mg", 100)]
     four = definition.find("placement-table-4")
     with pytest.raises(MemgraftError, match="'non-local share of samples': the monitor saw nothing"):
-        placements.tables(four, Kept({}, blind))
-    seen = placements.tables(four, Kept({}, blind + runs("cg", 5)))
+        placements.tables(four, Kept({"rounds": 3}, blind))
+    seen = placements.tables(four, Kept({"rounds": 3}, blind + runs("cg", 5)))
     assert seen[1].rows == ["cg"]
 
 
@@ -109,7 +109,7 @@ def test_kept_runs_that_do_not_do(tmp_path: Path) -> None:
     (tmp_path / placements.KEPT).write_text('{"schema": 2, "kind": "placements"}')
     with pytest.raises(WrongUsageError, match="schema 2 of placements"):
         placements.read(tmp_path)
-    some = Kept({}, [one for one in runs("mg", 5) if one.side != "every 4 s"])
+    some = Kept({"rounds": 3}, [one for one in runs("mg", 5) if one.side != "every 4 s"])
     with pytest.raises(WrongUsageError, match="no runs every 4 s were kept"):
         placements.tables(definition.find("placement-figure-3"), some)
 
