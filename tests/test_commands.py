@@ -369,6 +369,14 @@ def test_every_workload_is_tested_here() -> None:
     assert sorted(WORKLOADS) == run([ROOT / "bin/workload", "--list"]).stdout.split()
 
 
+def test_javac_runs_on_a_runtime_without_a_compiler() -> None:
+    runtime = fetched_jdk("21")
+    assert not (runtime.home / "bin/javac").exists()
+    words = ["--size", "small", "--iterations", "1"]
+    result = run([ROOT / "bin/workload", "javac", *words], JAVA_HOME=str(runtime.home))
+    assert result.returncode == 0, result.stderr
+
+
 @combinations(jdk=EACH_VERSION, workload=["sparksort", "sparkkmeans", "sparkregression"], strength=1)
 def test_spark_comes_out_the_same_on_any_jdk_and_leaves_nothing(workload: str, jdk: Jdk, tmp_path: Path) -> None:
     """The workload itself checks that its checksum is the expected one; two threads are the tests' above."""

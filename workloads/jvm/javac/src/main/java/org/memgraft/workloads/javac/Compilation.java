@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.ServiceLoader;
 import javax.lang.model.element.Element;
 import javax.lang.model.element.TypeElement;
 import javax.lang.model.util.Elements;
@@ -35,13 +36,19 @@ final class Compilation {
   private static final List<String> OPTIONS =
       List.of("--release", "11", "-proc:none", "-Xlint:none", "-g");
 
-  private final JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+  private final JavaCompiler compiler = compiler();
   private final List<JavaFileObject> files;
   private final StandardJavaFileManager libraries;
 
   Compilation(List<Source> sources) {
     files = sources.stream().<JavaFileObject>map(SourceFile::new).toList();
     libraries = compiler.getStandardFileManager(null, Locale.ROOT, StandardCharsets.UTF_8);
+  }
+
+  /** The JDK's own; on a Java runtime, which has none, the one on the class path. */
+  private static JavaCompiler compiler() {
+    JavaCompiler own = ToolProvider.getSystemJavaCompiler();
+    return own != null ? own : ServiceLoader.load(JavaCompiler.class).findFirst().orElseThrow();
   }
 
   /**

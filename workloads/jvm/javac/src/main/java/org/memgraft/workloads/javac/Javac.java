@@ -4,16 +4,12 @@ import java.io.IOException;
 import java.util.List;
 import org.memgraft.workloads.harness.Checksum;
 import org.memgraft.workloads.harness.Size;
-import org.memgraft.workloads.harness.UsageException;
 import org.memgraft.workloads.harness.Worker;
 import org.memgraft.workloads.harness.Workload;
 
 /**
  * Compiles the sources of ANTLR's runtime from memory to memory; each item is one whole
  * compilation.
- *
- * <p>This class must load on a Java runtime without a compiler, to say so: only {@link Compilation}
- * names the compiler's classes.
  */
 public final class Javac implements Workload {
   private static final int SMALL_COMPILATIONS = 2;
@@ -36,12 +32,7 @@ public final class Javac implements Workload {
   }
 
   @Override
-  public void prepare(Size size) throws IOException, UsageException {
-    if (ModuleLayer.boot().findModule("jdk.compiler").isEmpty()) {
-      throw new UsageException(
-          "needs a JDK, and %s is a runtime without a compiler; set JAVA_HOME to a JDK"
-              .formatted(System.getProperty("java.home")));
-    }
+  public void prepare(Size size) throws IOException {
     sources = Source.load(size);
     compilations = size == Size.SMALL ? SMALL_COMPILATIONS : DEFAULT_COMPILATIONS;
   }
