@@ -235,6 +235,20 @@ class Buffers(Format):
     numa: Numa | None = None
 
 
+class FencesBefore(Format):
+    """The fences behind stores that another one does not make unnecessary, by what can come next.
+
+    Of several, the first one here is told.
+    """
+
+    loads: NonNegativeInt = 0
+    unknown: NonNegativeInt = 0
+    calls: NonNegativeInt = 0
+    polls: NonNegativeInt = 0
+    ends: NonNegativeInt = 0
+    """Of methods: what their callers do next is not known."""
+
+
 class OfC2(Format):
     """What the ordering graft did in C2, in accesses that it parsed (inlined ones each time)."""
 
@@ -252,8 +266,10 @@ class OfC2(Format):
     """Of `loads`, of objects that no other thread can have yet: left as they are."""
     private_stores: NonNegativeInt
     private_later: NonNegativeInt
+    """Further stores that turned out to be of that kind when the whole method was parsed."""
     joined_fences: NonNegativeInt
-    """Fences behind other stores that turned out to be of that kind when the whole method was parsed."""
+    """Fences that another one makes unnecessary."""
+    fences_before: FencesBefore = FencesBefore()
     atomics: NonNegativeInt
     fences_behind_calls: NonNegativeInt
     """Behind calls of stubs, which may write."""

@@ -257,7 +257,7 @@ GRAFTS = (
                 "the same with a full fence behind every store, as the volatile-by-default JVM places them: to compare",
                 switches=False,
             ),
-            # Each of what sc saves over sc-seed alone, and the bound: to measure (docs/ordering.md).
+            # Each of what sc saves over sc-seed alone, and the bounds: to measure (docs/ordering.md).
             Choice("sc-private-objects", "sc-seed but for objects that nobody else has", switches=False, offered=False),
             Choice("sc-final-loads", "sc-seed but for loads of final fields", switches=False, offered=False),
             Choice("sc-last-fences", "sc-seed with one fence for a run of stores", switches=False, offered=False),
@@ -267,6 +267,7 @@ GRAFTS = (
                 switches=False,
                 offered=False,
             ),
+            Choice("switches", "the stock without what sc switches off of it", switches=False, offered=False),
         ),
         # What of the compilers would pass the graft by (docs/ordering.md).
         jvm_options=(

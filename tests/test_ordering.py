@@ -78,6 +78,7 @@ def test_code_of_c2_is_ordered(jdk: Jdk, placement: str, tmp_path: Path) -> None
     assert done["check"]["unsafe"] == 0 < done["check"]["accesses"]
     assert (done["c2"]["private_stores"] > 0) == (placement == "sc")
     assert (done["c2"]["joined_fences"] > 0) == (placement == "sc")
+    assert (done["c2"]["fences_before"]["loads"] > 0) == (placement == "sc")
 
 
 @combinations(jdk=EACH_VERSION, executor=["c1", "interpreter"], strength=1)
@@ -140,6 +141,18 @@ def test_each_saving_alone(placement: str, distribution_jdk: Jdk, tmp_path: Path
     assert done["placement"] == placement
     assert done["check"]["unsafe"] == 0
     assert {count for count in SAVINGS.values() if done["c2"][count] > 0} == {SAVINGS[placement]}
+
+
+def test_switches_alone_order_nothing(distribution_jdk: Jdk, tmp_path: Path, read_summaries: Summaries) -> None:
+    options = [option.removeprefix("--jvm=") for option in measured_with("switches", tmp_path)]
+    flags = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+PrintFlagsFinal"]
+    result = run([distribution_jdk.java, *options, *flags, "-version"])
+    assert result.returncode == 0, result.stderr
+    assert re.search(r"^ *ccstrlist +DisableIntrinsic += .*_vectorizedMismatch", result.stdout, re.MULTILINE)
+    assert re.search(r"^ *intx +ArrayCopyLoadStoreMaxElem += 0 ", result.stdout, re.MULTILINE)
+    done = read_summaries()[0]["grafts"]["ordering"]
+    assert done["placement"] == "switches"
+    assert (done["c2"]["methods"], done["c1"]["methods"], done["interpreter"]["stores"]) == (0, 0, 0)
 
 
 @deep

@@ -125,8 +125,18 @@ def _launch(planned: Plan, workload: str, side: str, turn: int) -> Run:
         words = ["--size", planned.size, "--iterations", str(planned.iterations), "--threads", "1"]
         command = [str(grid.workload_program()), workload, *(f"--jvm={option}" for option in jvm), *words]
         _run(command, {**os.environ, "JAVA_HOME": str(home)})
-        lines = [json.loads(line) for line in counts.read_text(encoding="utf-8").splitlines()]
+        lines = counted(counts)
     return Run(workload, side, turn, per_iteration(lines, planned.iterations))
+
+
+def counted(file: Path) -> list[Mapping[str, Any]]:
+    """What the plugin wrote, a line each time."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    try:
+        return [json.loads(line) for line in lines]
+    except ValueError as error:
+        said = f"{file}: the emulator's counts are not whole ({error}); is the disk full?"
+        raise MemgraftError(said) from error
 
 
 def _home(home: Path, planned: Plan, counts: Path) -> Path:

@@ -116,6 +116,13 @@ def test_the_second_half_is_counted() -> None:
         emulations.per_iteration(lines, 8)
 
 
+def test_counts_that_the_disk_had_no_room_for_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "counts"
+    file.write_text('{"when": "write"}\n{"when": "wri')
+    with pytest.raises(MemgraftError, match=r"counts are not whole .* disk full"):
+        emulations.counted(file)
+
+
 def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
     with pytest.raises(WrongUsageError, match="no counts that can be read"):
         emulations.read(tmp_path)

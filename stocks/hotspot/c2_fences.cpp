@@ -1,5 +1,6 @@
 #include "c2_fences.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "c2_private.h"
@@ -54,44 +55,52 @@ const Node* base_of(const Graph& graph, const Node* access) {
 
 }  // namespace
 
-bool LastFences::is_needed(const Node* fence) {
+Behind LastFences::behind(const Node* fence) {
   seen_.clear();
   pending_.clear();
   if (!add(control_behind(fence))) {
-    return true;
+    return Behind::unknown;
   }
-  while (!pending_.empty()) {
+  Behind found = Behind::nothing;
+  while (!pending_.empty() && found != Behind::load) {
     const Node* const node = pending_.back();
     pending_.pop_back();
-    if (seen_.insert(node).second && (seen_.size() > kMostSteps || !pass(node))) {
-      return true;
+    if (!seen_.insert(node).second) {
+      continue;
     }
+    if (seen_.size() > kMostSteps) {
+      return Behind::unknown;
+    }
+    found = std::max(found, pass(node));
   }
-  return false;
+  return found;
 }
 
-// Goes on behind the node, or ends there if nothing is to fear any more; false where it may be a load.
-bool LastFences::pass(const Node* node) {
+// Goes on behind the node, or ends there: with `nothing` if there is nothing to fear any more.
+Behind LastFences::pass(const Node* node) {
+  const auto unless_known = [](bool known) { return known ? Behind::nothing : Behind::unknown; };
   switch (graph_->kind(node)) {
     case Kind::fence:
     case Kind::halt:
-      return true;
+      return Behind::nothing;
     case Kind::acquire: {
       // Behind a load; or behind a compare-and-swap or its like, which is a fence itself.
       const Node* const access = kPrecedent < node->inputs ? node->in[kPrecedent] : nullptr;
-      return access != nullptr && graph_->kind(access) == Kind::load_store;
+      return access != nullptr && graph_->kind(access) == Kind::load_store ? Behind::nothing : Behind::load;
     }
     case Kind::safepoint:
-      return is_trap(node);
+      return stop(node);
+    case Kind::exit:
+      return Behind::end;
     case Kind::barrier:
     case Kind::initialize:
-      return add(control_behind(node));
+      return unless_known(add(control_behind(node)));
     case Kind::region:
-      return add(node);
+      return unless_known(add(node));
     case Kind::branch:
-      return add_ways(node);
+      return unless_known(add_ways(node));
     default:
-      return false;
+      return Behind::unknown;
   }
 }
 
@@ -157,6 +166,14 @@ bool LastFences::is_trap(const Node* call) const {
   return next != nullptr && graph_->kind(next) == Kind::halt;
 }
 
+// What a safepoint is: control leaves a call by a projection, and goes on from a poll itself.
+Behind LastFences::stop(const Node* safepoint) const {
+  if (control_behind(safepoint) == nullptr) {
+    return Behind::poll;
+  }
+  return is_trap(safepoint) ? Behind::nothing : Behind::call;
+}
+
 std::vector<Node*> reachable_from(Node* root) {
   std::vector<Node*> nodes{root};
   std::unordered_set<const Node*> seen{root};
@@ -187,11 +204,17 @@ std::size_t drop_private_fences(const Graph& graph, std::span<Node* const> nodes
   return dropped;
 }
 
-std::size_t join_fences(const Graph& graph, Node* root) {
+FenceCounts join_fences(const Graph& graph, Node* root) {
   LastFences last(graph);
+  FenceCounts fences{};
   std::vector<Node*> unneeded;
   for (Node* const node : reachable_from(root)) {
-    if (store_before(graph, node) != nullptr && !last.is_needed(node)) {
+    if (store_before(graph, node) == nullptr) {
+      continue;
+    }
+    const Behind behind = last.behind(node);
+    ++fences.at(static_cast<std::size_t>(behind));
+    if (behind == Behind::nothing) {
       unneeded.push_back(node);
     }
   }
@@ -199,7 +222,7 @@ std::size_t join_fences(const Graph& graph, Node* root) {
   for (Node* const fence : unneeded) {
     fence->vtable = graph.cpu_order_vtable();
   }
-  return unneeded.size();
+  return fences;
 }
 
 }  // namespace memgraft::hotspot::c2

@@ -35,11 +35,16 @@ void switch_intrinsics_off(const Joint& disabled, Patch& patch) {
 void install_ordering(const OrderingOptions& asked, const Stock& stock, Collector collector, Patch& patch) {
   const OrderingOptions options = machine::joinable(asked, stock);
   const Joints joints = find_joints(ordering_needs(collector), stock, collector);
+  switch_intrinsics_off(joints.at(ordering::kDisableIntrinsic), patch);
+  // Copies of so few elements would become loads and stores without barriers (opto/arraycopynode.cpp).
+  patch.replace(joints.at(ordering::kLargestInlineCopy).cell, 0);
+  if (!options.accesses) {
+    return;
+  }
   c2::install(options, joints, stock, patch);
   c1::install(joints, stock, patch);
   machine::install(options, joints, stock,
                    {.graph = &c2::graph(), .c2_fence = &c2::emit_fence, .c1_fence = &c1::emit_fence}, patch);
-  switch_intrinsics_off(joints.at(ordering::kDisableIntrinsic), patch);
 }
 
 OrderingCounts ordering_counts() {

@@ -231,16 +231,18 @@ BufferOptions together(const BufferWords& words, const std::optional<ZeroingOpti
 struct Placement {
   std::string_view name;
   OrderingOptions::Savings savings;
+  bool accesses = true;
 };
 constexpr std::array kPlacements{
     Placement{.name = "sc", .savings = {.private_objects = true, .final_loads = true, .last_fences = true}},
     Placement{.name = "sc-seed", .savings = {}},
-    // Each saving alone, and the bound: to measure what they are worth.
+    // Each saving alone, and the bounds: to measure what they are worth.
     Placement{.name = "sc-private-objects", .savings = {.private_objects = true}},
     Placement{.name = "sc-final-loads", .savings = {.final_loads = true}},
     Placement{.name = "sc-last-fences", .savings = {.last_fences = true}},
     Placement{.name = "no-fences",
               .savings = {.private_objects = true, .final_loads = true, .all_fences = true}},
+    Placement{.name = "switches", .savings = {}, .accesses = false},
 };
 
 // The same of ordering.
@@ -275,6 +277,7 @@ OrderingOptions together(const OrderingWords& words, std::string_view text) {
   }
   return {.placement = std::string(words.placement->name),
           .savings = words.placement->savings,
+          .accesses = words.placement->accesses,
           .check = words.check,
           .relaxed = words.relaxed};
 }

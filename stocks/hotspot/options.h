@@ -57,6 +57,9 @@ struct OrderingOptions {
 
   std::string placement;
   Savings savings;
+  // False: what would pass ordered accesses by is switched off, and no access is ordered. To measure what
+  // that costs.
+  bool accesses = true;
   // Check of every compiled method that nothing in it passed the graft by.
   bool check = false;
   std::optional<std::filesystem::path> relaxed;  // names what keeps the Java memory model

@@ -1,5 +1,6 @@
 #include "ordering_c2.h"
 
+#include <array>
 #include <atomic>
 #include <mutex>
 #include <span>
@@ -52,7 +53,7 @@ struct Counters {
   Counter private_stores{0};
   Counter private_loads{0};
   Counter private_later{0};
-  Counter joined_fences{0};
+  std::array<Counter, kBehind> fences_by{};  // in the order of Behind
   Counter atomics{0};
   Counter fences{0};
   Counter checked_methods{0};
@@ -330,7 +331,10 @@ bool expand_barriers(const void* self, void* compile, void* gvn) {
   if (failed || compilation.root == nullptr || !mine.options.savings.last_fences) {
     return failed;
   }
-  mine.counts.joined_fences.fetch_add(join_fences(mine.graph, compilation.root), std::memory_order_relaxed);
+  const FenceCounts fences = join_fences(mine.graph, compilation.root);
+  for (std::size_t i = 0; i < fences.size(); ++i) {
+    mine.counts.fences_by.at(i).fetch_add(fences.at(i), std::memory_order_relaxed);
+  }
   return failed;
 }
 
@@ -452,9 +456,6 @@ void install(const OrderingOptions& options, const Joints& joints, const Stock& 
     take(ordering::kC2Fence, original.fence, &no_fence);
     original.fence = &no_fence;
   }
-
-  // Copies of so few elements would become loads and stores without barriers (opto/arraycopynode.cpp).
-  patch.replace(joints.at(ordering::kLargestInlineCopy).cell, 0);
 }
 
 const Graph& graph() { return graft().graph; }
@@ -470,7 +471,15 @@ void add_counts(OrderingCounts& counts) {
   counts.c2_private_stores = value(mine.private_stores);
   counts.c2_private_loads = value(mine.private_loads);
   counts.c2_private_later = value(mine.private_later);
-  counts.c2_joined_fences = value(mine.joined_fences);
+  const auto fences_before = [&mine](Behind behind) {
+    return value(mine.fences_by.at(static_cast<std::size_t>(behind)));
+  };
+  counts.c2_joined_fences = fences_before(Behind::nothing);
+  counts.c2_fences_before = {.loads = fences_before(Behind::load),
+                             .unknown = fences_before(Behind::unknown),
+                             .calls = fences_before(Behind::call),
+                             .polls = fences_before(Behind::poll),
+                             .ends = fences_before(Behind::end)};
   counts.c2_atomics = value(mine.atomics);
   counts.c2_fences = value(mine.fences);
   counts.checked_methods = value(mine.checked_methods);

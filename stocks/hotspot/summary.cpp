@@ -234,6 +234,7 @@ Json describe_buffers(const BufferOptions& options) {
 
 Json describe_ordering(const OrderingOptions& options) {
   const OrderingCounts counts = ordering_counts();
+  const FencesBefore& before = counts.c2_fences_before;
   Json json{{"placement", options.placement},
             {"c2",
              {{"methods", counts.c2_methods},
@@ -246,6 +247,12 @@ Json describe_ordering(const OrderingOptions& options) {
               {"private_stores", counts.c2_private_stores},
               {"private_later", counts.c2_private_later},
               {"joined_fences", counts.c2_joined_fences},
+              {"fences_before",
+               {{"loads", before.loads},
+                {"unknown", before.unknown},
+                {"calls", before.calls},
+                {"polls", before.polls},
+                {"ends", before.ends}}},
               {"atomics", counts.c2_atomics},
               {"fences_behind_calls", counts.c2_fences}}},
             {"c1",

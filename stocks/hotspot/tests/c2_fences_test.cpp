@@ -9,7 +9,8 @@ namespace {
 
 class Fences : public testing::Test {
  protected:
-  [[nodiscard]] bool is_needed(const Node* fence) const { return LastFences(graph_).is_needed(fence); }
+  [[nodiscard]] Behind behind(const Node* fence) const { return LastFences(graph_).behind(fence); }
+  [[nodiscard]] bool is_needed(const Node* fence) const { return behind(fence) != Behind::nothing; }
 
   // A barrier and the control behind it.
   struct Passed {
@@ -43,17 +44,29 @@ class Fences : public testing::Test {
 
 TEST_F(Fences, AreNeededBeforeLoads) {
   load(first_.control);
-  EXPECT_TRUE(is_needed(first_.barrier));
+  EXPECT_EQ(behind(first_.barrier), Behind::load);
 }
 
 TEST_F(Fences, AreNeededBeforeTheMethodEnds) {
   leave(first_.control);
-  EXPECT_TRUE(is_needed(first_.barrier));
+  EXPECT_EQ(behind(first_.barrier), Behind::end);
 }
 
-TEST_F(Fences, AreNeededBeforeCallsAndPolls) {
+TEST_F(Fences, AreNeededBeforeCalls) {
   leave(g_.control_of(g_.call(first_.control, {})));
-  EXPECT_TRUE(is_needed(first_.barrier));
+  EXPECT_EQ(behind(first_.barrier), Behind::call);
+}
+
+TEST_F(Fences, AreNeededBeforePolls) {
+  leave(g_.call(first_.control, {}));
+  EXPECT_EQ(behind(first_.barrier), Behind::poll);
+}
+
+TEST_F(Fences, AreNeededForTheLoadOfSeveralThings) {
+  const Ways ways = branch(first_.control);
+  load(ways.one);
+  leave(ways.other);
+  EXPECT_EQ(behind(first_.barrier), Behind::load);
 }
 
 TEST_F(Fences, AreNotNeededBeforeAnother) {
@@ -137,7 +150,7 @@ TEST_F(Fences, OfARunLeaveTheLastOne) {
 
 TEST_F(Fences, AreNeededBeforeWhatIsNotUnderstood) {
   g_.add(Kind::other, {first_.control});  // a switch, say: nothing of known class takes control
-  EXPECT_TRUE(is_needed(first_.barrier));
+  EXPECT_EQ(behind(first_.barrier), Behind::unknown);
 }
 
 TEST_F(Fences, AreNeededBeforeABranchOfWhichAWayIsMissing) {
@@ -146,19 +159,25 @@ TEST_F(Fences, AreNeededBeforeABranchOfWhichAWayIsMissing) {
   EXPECT_TRUE(is_needed(first_.barrier));
 }
 
-TEST_F(Fences, AreNeededIfNothingFollows) { EXPECT_TRUE(is_needed(first_.barrier)); }
+TEST_F(Fences, AreNeededIfNothingFollows) { EXPECT_EQ(behind(first_.barrier), Behind::unknown); }
 
 TEST_F(Fences, BecomeBarriersForTheCompilerAlone) {
   const Passed second = fence(first_.control);
   const Passed collectors = pass(Kind::fence, second.control);  // belongs to no store
   const Passed last = fence(collectors.control);
   Node* const root = g_.add(Kind::root, {nullptr, g_.add(Kind::exit, {last.control})});
-  EXPECT_EQ(join_fences(graph_, root), 2U);
+  const auto told = [](std::size_t needless, std::size_t before_the_end) {
+    FenceCounts fences{};
+    fences.at(static_cast<std::size_t>(Behind::nothing)) = needless;
+    fences.at(static_cast<std::size_t>(Behind::end)) = before_the_end;
+    return fences;
+  };
+  EXPECT_EQ(join_fences(graph_, root), told(2, 1));
   EXPECT_EQ(graph_.kind(first_.barrier), Kind::barrier);
   EXPECT_EQ(graph_.kind(second.barrier), Kind::barrier);
   EXPECT_EQ(graph_.kind(collectors.barrier), Kind::fence) << "not ours";
   EXPECT_EQ(graph_.kind(last.barrier), Kind::fence);
-  EXPECT_EQ(join_fences(graph_, root), 0U);
+  EXPECT_EQ(join_fences(graph_, root), told(0, 1));
 }
 
 TEST_F(Fences, BehindStoresToPrivateObjectsGo) {

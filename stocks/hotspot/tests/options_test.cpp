@@ -59,6 +59,8 @@ TEST(Options, OfOrderingBelongTogether) {
   EXPECT_FALSE(sc.savings.all_fences);
   EXPECT_EQ(parse_options("ordering=sc-seed").ordering->savings, OrderingOptions::Savings());
   EXPECT_TRUE(parse_options("ordering=no-fences").ordering->savings.all_fences);
+  EXPECT_TRUE(sc.accesses);
+  EXPECT_FALSE(parse_options("ordering=switches").ordering->accesses);
   EXPECT_TRUE(parse_options("check-order,ordering=sc").ordering->check);
   EXPECT_FALSE(parse_options("ordering=sc").ordering->check);
   const auto file = std::filesystem::temp_directory_path() / "memgraft relaxed, 100%";
