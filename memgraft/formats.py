@@ -244,7 +244,6 @@ class FencesBefore(Format):
     loads: NonNegativeInt = 0
     unknown: NonNegativeInt = 0
     calls: NonNegativeInt = 0
-    polls: NonNegativeInt = 0
     ends: NonNegativeInt = 0
     """Of methods: what their callers do next is not known."""
 
@@ -270,6 +269,8 @@ class OfC2(Format):
     joined_fences: NonNegativeInt
     """Fences that another one makes unnecessary."""
     fences_before: FencesBefore = FencesBefore()
+    fences_at_ends: NonNegativeInt = 0
+    """Methods with a fence at their end, which makes those unnecessary that have nothing but the end next."""
     atomics: NonNegativeInt
     fences_behind_calls: NonNegativeInt
     """Behind calls of stubs, which may write."""

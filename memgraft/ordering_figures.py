@@ -32,11 +32,11 @@ def lines(ordering: Ordering) -> Iterator[str]:
         f"{count_of(c2.fences_behind_calls, 'fence')} behind calls of stubs"
     )
     before = c2.fences_before
-    if kept := before.loads + before.unknown + before.calls + before.polls + before.ends:
+    if kept := before.loads + before.unknown + before.calls + before.ends:
         yield (
             f"C2: {count_of(kept, 'fence')} left behind stores: {before.loads:,} with a load next, {before.calls:,} "
-            f"with a call, {before.ends:,} with the method's end, {before.polls:,} with a poll, {before.unknown:,} "
-            "with what is not understood"
+            f"with a call, {before.ends:,} with the method's end, {before.unknown:,} with what is not understood; "
+            f"{count_of(c2.fences_at_ends, 'method')} with one fence at the end"
         )
     yield (
         f"C1: {count_of(c1.methods, 'method')} compiled, with {count_of(c1.loads, 'load')} and "

@@ -49,7 +49,7 @@ bool is_for_collector(const Graph& graph, const Node* value) {
         }
         break;
       }
-      case Kind::safepoint:
+      case Kind::call:
         // A leaf call, which has no state of the interpreter.
         if (reinterpret_cast<const SafePoint*>(use)->state != nullptr) {
           return false;

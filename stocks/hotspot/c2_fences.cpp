@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "c2_private.h"
 
@@ -29,7 +30,8 @@ bool is_control(Kind kind) {
     case Kind::acquire:
     case Kind::barrier:
     case Kind::initialize:
-    case Kind::safepoint:
+    case Kind::poll:
+    case Kind::call:
     case Kind::allocation:
     case Kind::exit:
     case Kind::halt:
@@ -76,6 +78,11 @@ Behind LastFences::behind(const Node* fence) {
   return found;
 }
 
+bool LastFences::is_in_loop(const Node* fence) {
+  (void)behind(fence);
+  return seen_.contains(fence);
+}
+
 // Goes on behind the node, or ends there: with `nothing` if there is nothing to fear any more.
 Behind LastFences::pass(const Node* node) {
   const auto unless_known = [](bool known) { return known ? Behind::nothing : Behind::unknown; };
@@ -88,14 +95,15 @@ Behind LastFences::pass(const Node* node) {
       const Node* const access = kPrecedent < node->inputs ? node->in[kPrecedent] : nullptr;
       return access != nullptr && graph_->kind(access) == Kind::load_store ? Behind::nothing : Behind::load;
     }
-    case Kind::safepoint:
-      return stop(node);
+    case Kind::call:
+      return is_trap(node) ? Behind::nothing : Behind::call;
     case Kind::exit:
       return Behind::end;
     case Kind::barrier:
     case Kind::initialize:
       return unless_known(add(control_behind(node)));
     case Kind::region:
+    case Kind::poll:
       return unless_known(add(node));
     case Kind::branch:
       return unless_known(add_ways(node));
@@ -166,14 +174,6 @@ bool LastFences::is_trap(const Node* call) const {
   return next != nullptr && graph_->kind(next) == Kind::halt;
 }
 
-// What a safepoint is: control leaves a call by a projection, and goes on from a poll itself.
-Behind LastFences::stop(const Node* safepoint) const {
-  if (control_behind(safepoint) == nullptr) {
-    return Behind::poll;
-  }
-  return is_trap(safepoint) ? Behind::nothing : Behind::call;
-}
-
 std::vector<Node*> reachable_from(Node* root) {
   std::vector<Node*> nodes{root};
   std::unordered_set<const Node*> seen{root};
@@ -204,25 +204,44 @@ std::size_t drop_private_fences(const Graph& graph, std::span<Node* const> nodes
   return dropped;
 }
 
-FenceCounts join_fences(const Graph& graph, Node* root) {
+namespace {
+
+void make_barriers(const Graph& graph, std::span<Node* const> fences) {
+  for (Node* const fence : fences) {
+    fence->vtable = graph.cpu_order_vtable();
+  }
+}
+
+}  // namespace
+
+Joined join_fences(const Graph& graph, Node* root) {
   LastFences last(graph);
-  FenceCounts fences{};
+  Joined joined;
+  const auto number = [&joined](Behind behind) -> std::size_t& {
+    return joined.fences.at(static_cast<std::size_t>(behind));
+  };
   std::vector<Node*> unneeded;
+  std::vector<Node*> before_end;
   for (Node* const node : reachable_from(root)) {
     if (store_before(graph, node) == nullptr) {
       continue;
     }
     const Behind behind = last.behind(node);
-    ++fences.at(static_cast<std::size_t>(behind));
+    ++number(behind);
     if (behind == Behind::nothing) {
       unneeded.push_back(node);
+    } else if (behind == Behind::end) {
+      before_end.push_back(node);
     }
   }
   // Only now: to the search, all of them are fences.
-  for (Node* const fence : unneeded) {
-    fence->vtable = graph.cpu_order_vtable();
+  make_barriers(graph, unneeded);
+  joined.at_end = std::ranges::any_of(before_end, [&](const Node* fence) { return last.is_in_loop(fence); });
+  if (joined.at_end) {
+    make_barriers(graph, before_end);
+    number(Behind::nothing) += std::exchange(number(Behind::end), 0);
   }
-  return fences;
+  return joined;
 }
 
 }  // namespace memgraft::hotspot::c2

@@ -34,7 +34,8 @@ enum class Kind : std::uint8_t {
   immutable_load,  // of an array's length or an object's class
   store,
   load_store,  // compare-and-swap and its like
-  safepoint,   // and every kind of call, but for allocations
+  poll,        // a SafePointNode; the parser's map of where it is is one, too
+  call,        // of every kind, but for allocations
   exit,        // of the method
   halt,        // what is never come to: behind uncommon traps above all
   branch,      // with two ways

@@ -174,7 +174,8 @@ bool Privacy::use_escapes(const Node* use, const Node* reference, bool address) 
       }
       return !address;
     }
-    case Kind::safepoint:
+    case Kind::poll:
+    case Kind::call:
     case Kind::allocation: {
       const JvmState* const state = reinterpret_cast<const SafePoint*>(use)->state;
       const std::uint32_t arguments_end = state == nullptr ? use->inputs : state->locals_begin;

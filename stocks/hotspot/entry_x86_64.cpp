@@ -31,8 +31,9 @@ bool starts_with(Code code, std::initializer_list<std::byte> opcode) {
 // Both operands of the ModRM byte are registers.
 bool registers_only(std::byte modrm) { return (modrm & 0xc0_b) == 0xc0_b; }
 
-// The operand in memory is a register and 8 bits: no index, and not relative to the instruction itself.
+// The operand in memory is a register and 8 or 32 bits: no index, and not relative to the instruction itself.
 bool near_register(std::byte modrm) { return (modrm & 0xc0_b) == 0x40_b && (modrm & 0x07_b) != 0x04_b; }
+bool far_register(std::byte modrm) { return (modrm & 0xc0_b) == 0x80_b && (modrm & 0x07_b) != 0x04_b; }
 
 // The length of the instruction at the start of `code` where it is one of those; 0 for any other.
 std::size_t length_of(Code code) {
@@ -54,6 +55,9 @@ std::size_t length_of(Code code) {
   }
   if (rex && rest.size() > 2 && rest[0] == 0x8d_b && near_register(rest[1])) {  // lea r64, [r64 + disp8]
     return prefix + 3;
+  }
+  if (rex && rest.size() > 2 && rest[0] == 0x8d_b && far_register(rest[1])) {  // lea r64, [r64 + disp32]
+    return prefix + 6;
   }
   if (rex && starts_with(rest, {0x83_b, 0xec_b})) {  // sub rsp, imm8
     return prefix + 3;

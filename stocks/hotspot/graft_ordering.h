@@ -17,13 +17,12 @@ namespace memgraft::hotspot {
 // Refusal.
 void install_ordering(const OrderingOptions& asked, const Stock& stock, Collector collector, Patch& patch);
 
-// Fences that another one does not make unnecessary, by what can come next; of several, the first one here is
-// told.
+// Fences that no other one behind stores makes unnecessary, by what can come next; of several, the first one
+// here is told.
 struct FencesBefore {
   std::uint64_t loads = 0;
   std::uint64_t unknown = 0;
   std::uint64_t calls = 0;
-  std::uint64_t polls = 0;
   std::uint64_t ends = 0;  // of methods
 };
 
@@ -40,6 +39,7 @@ struct OrderingCounts {
   std::uint64_t c2_private_later = 0;  // fences behind stores that turned out so when all was parsed
   std::uint64_t c2_joined_fences = 0;  // that another one behind them makes unnecessary
   FencesBefore c2_fences_before;
+  std::uint64_t c2_ends = 0;  // methods with one fence at their end in place of those before it
   std::uint64_t c2_atomics = 0;
   std::uint64_t c2_fences = 0;  // put behind calls of stubs that may write
   std::uint64_t c1_methods = 0;

@@ -40,7 +40,9 @@ struct Originals {
   void (*call_leaf)(const void*, void*, void*) = nullptr;
   void (*call_leaf_no_fp)(const void*, void*, void*) = nullptr;
   void (*compile)(void*, void*, void*, int, bool, void*) = nullptr;
+  void (*epilog)(const void*, void*, void*) = nullptr;
   void* (*uncommon_trap)(void*, std::int32_t, std::int32_t) = nullptr;
+  void (*poll_taken)(void*) = nullptr;
 };
 
 struct Counters {
@@ -54,6 +56,7 @@ struct Counters {
   Counter private_loads{0};
   Counter private_later{0};
   std::array<Counter, kBehind> fences_by{};  // in the order of Behind
+  Counter ends{0};
   Counter atomics{0};
   Counter fences{0};
   Counter checked_methods{0};
@@ -118,7 +121,7 @@ bool is_private(const Access& access) {
     return false;
   }
   const SafePoint* const map = kit->map;
-  if (map == nullptr || mine.graph.kind(&map->node) != Kind::safepoint || map->state == nullptr) {
+  if (map == nullptr || mine.graph.kind(&map->node) != Kind::poll || map->state == nullptr) {
     return false;
   }
   Privacy privacy(mine.graph, false);
@@ -132,6 +135,7 @@ enum class RelaxedBy : std::uint8_t { nobody, file, annotation };
 // What is known of the compilation that this thread is in.
 struct Compilation {
   bool parsed = false;              // its graph was seen as it was parsed
+  bool fence_at_end = false;        // before each return to the caller
   Node* root = nullptr;             // of its graph, from then on
   const void* outermost = nullptr;  // the method it is of
   const void* last_method = nullptr;
@@ -331,9 +335,13 @@ bool expand_barriers(const void* self, void* compile, void* gvn) {
   if (failed || compilation.root == nullptr || !mine.options.savings.last_fences) {
     return failed;
   }
-  const FenceCounts fences = join_fences(mine.graph, compilation.root);
-  for (std::size_t i = 0; i < fences.size(); ++i) {
-    mine.counts.fences_by.at(i).fetch_add(fences.at(i), std::memory_order_relaxed);
+  const Joined joined = join_fences(mine.graph, compilation.root);
+  for (std::size_t i = 0; i < joined.fences.size(); ++i) {
+    mine.counts.fences_by.at(i).fetch_add(joined.fences.at(i), std::memory_order_relaxed);
+  }
+  compilation.fence_at_end = joined.at_end;
+  if (joined.at_end) {
+    count(mine.counts.ends);
   }
   return failed;
 }
@@ -342,6 +350,20 @@ bool expand_barriers(const void* self, void* compile, void* gvn) {
 void* uncommon_trap(void* thread, std::int32_t request, std::int32_t mode) {
   machine::full_fence();
   return graft().original.uncommon_trap(thread, request, mode);
+}
+
+// The same where a poll stops a thread, which may go on in the interpreter.
+void poll_taken(void* thread_state) {
+  machine::full_fence();
+  graft().original.poll_taken(thread_state);
+}
+
+// C2 puts one before everything that leaves a method, but for traps.
+void epilog(const void* node, void* assembler, void* registers) {
+  if (compilation.fence_at_end) {
+    graft().original.fence(node, assembler, registers);
+  }
+  graft().original.epilog(node, assembler, registers);
 }
 
 // To measure what remains without them.
@@ -451,6 +473,10 @@ void install(const OrderingOptions& options, const Joints& joints, const Stock& 
     const std::uintptr_t moved = hook_entry(patch, stock.code(ordering::kUncommonTrap).function,
                                             reinterpret_cast<std::uintptr_t>(&uncommon_trap));
     original.uncommon_trap = reinterpret_cast<decltype(original.uncommon_trap)>(moved);
+    const std::uintptr_t poll = hook_entry(patch, stock.code(ordering::kPollTaken).function,
+                                           reinterpret_cast<std::uintptr_t>(&poll_taken));
+    original.poll_taken = reinterpret_cast<decltype(original.poll_taken)>(poll);
+    take(ordering::kC2Epilog, original.epilog, &epilog);
   }
   if (options.savings.all_fences) {
     take(ordering::kC2Fence, original.fence, &no_fence);
@@ -478,8 +504,8 @@ void add_counts(OrderingCounts& counts) {
   counts.c2_fences_before = {.loads = fences_before(Behind::load),
                              .unknown = fences_before(Behind::unknown),
                              .calls = fences_before(Behind::call),
-                             .polls = fences_before(Behind::poll),
                              .ends = fences_before(Behind::end)};
+  counts.c2_ends = value(mine.ends);
   counts.c2_atomics = value(mine.atomics);
   counts.c2_fences = value(mine.fences);
   counts.checked_methods = value(mine.checked_methods);

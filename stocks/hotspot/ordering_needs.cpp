@@ -66,6 +66,8 @@ constexpr Spellings kCallLeaf{"_ZNK18CallLeafDirectNode4emitER10CodeBufferP13Pha
                               "_ZNK18CallLeafDirectNode4emitEP17C2_MacroAssemblerP13PhaseRegAlloc"};
 constexpr Spellings kCallLeafNoFp{"_ZNK22CallLeafNoFPDirectNode4emitER10CodeBufferP13PhaseRegAlloc",
                                   "_ZNK22CallLeafNoFPDirectNode4emitEP17C2_MacroAssemblerP13PhaseRegAlloc"};
+constexpr Spellings kEpilog{"_ZNK14MachEpilogNode4emitER10CodeBufferP13PhaseRegAlloc",
+                            "_ZNK14MachEpilogNode4emitEP17C2_MacroAssemblerP13PhaseRegAlloc"};
 constexpr Spellings kFence{"_ZNK19membar_volatileNode4emitER10CodeBufferP13PhaseRegAlloc",
                            "_ZNK19membar_volatileNode4emitEP17C2_MacroAssemblerP13PhaseRegAlloc"};
 constexpr Spellings kC1Store{"_ZN12BarrierSetC18store_atER9LIRAccessP11LIR_OprDesc",
@@ -94,8 +96,9 @@ constexpr auto kFunctions =
            ordering::isa::kFunctions);
 constexpr std::array<std::string_view, 4> kData{ordering::kParseAccessVtable, ordering::kAtomicAccessVtable,
                                                 ordering::kDisableIntrinsic, ordering::kLargestInlineCopy};
-constexpr std::array<EntryNeed, 2> kEntries{
-    {{.function = ordering::kFieldFlags}, {.function = ordering::kUncommonTrap}}};
+constexpr std::array<EntryNeed, 3> kEntries{{{.function = ordering::kFieldFlags},
+                                             {.function = ordering::kUncommonTrap},
+                                             {.function = ordering::kPollTaken}}};
 
 // What differs are the classes of the barrier sets, and what of C2's these have themselves.
 struct C2Functions {
@@ -106,7 +109,7 @@ struct C2Functions {
 constexpr auto methods_of(std::string_view c2, std::string_view c1, std::string_view assembler,
                           C2Functions own) {
   return joined(
-      std::array<MethodNeed, 18>{{
+      std::array<MethodNeed, 19>{{
           {.name = ordering::kC2Begin, .class_name = c2, .functions = own.begin},
           {.name = ordering::kC2ExpandBarriers, .class_name = c2, .functions = own.expand_barriers},
           {.name = ordering::kC2StoreAt, .class_name = c2, .functions = kC2Store},
@@ -120,6 +123,7 @@ constexpr auto methods_of(std::string_view c2, std::string_view c1, std::string_
           {.name = ordering::kC2CallLeafNoFp,
            .class_name = "CallLeafNoFPDirectNode",
            .functions = kCallLeafNoFp},
+          {.name = ordering::kC2Epilog, .class_name = "MachEpilogNode", .functions = kEpilog},
           {.name = ordering::kC2Fence, .class_name = "membar_volatileNode", .functions = kFence},
           {.name = ordering::kC1StoreAt, .class_name = c1, .functions = kC1Store},
           {.name = ordering::kC1LoadAt, .class_name = c1, .functions = kC1Load},

@@ -21,6 +21,9 @@ class Fences : public testing::Test {
     Node* const barrier = g_.barrier(kind, control, access);
     return {.barrier = barrier, .control = g_.control_of(barrier)};
   }
+  static std::size_t number(const Joined& joined, Behind behind) {
+    return joined.fences.at(static_cast<std::size_t>(behind));
+  }
   Passed fence(Node* control) { return pass(Kind::fence, control, g_.store(control, object_, nullptr)); }
   Passed load(Node* control) { return pass(Kind::acquire, control, g_.load(control, object_)); }
   struct Ways {
@@ -57,9 +60,14 @@ TEST_F(Fences, AreNeededBeforeCalls) {
   EXPECT_EQ(behind(first_.barrier), Behind::call);
 }
 
-TEST_F(Fences, AreNeededBeforePolls) {
-  leave(g_.call(first_.control, {}));
-  EXPECT_EQ(behind(first_.barrier), Behind::poll);
+TEST_F(Fences, AreNotNeededForAPoll) {
+  leave(fence(g_.add(Kind::poll, {first_.control})).control);
+  EXPECT_FALSE(is_needed(first_.barrier));
+}
+
+TEST_F(Fences, AreNeededForWhatIsBehindAPoll) {
+  leave(load(g_.add(Kind::poll, {first_.control})).control);
+  EXPECT_EQ(behind(first_.barrier), Behind::load);
 }
 
 TEST_F(Fences, AreNeededForTheLoadOfSeveralThings) {
@@ -166,18 +174,62 @@ TEST_F(Fences, BecomeBarriersForTheCompilerAlone) {
   const Passed collectors = pass(Kind::fence, second.control);  // belongs to no store
   const Passed last = fence(collectors.control);
   Node* const root = g_.add(Kind::root, {nullptr, g_.add(Kind::exit, {last.control})});
-  const auto told = [](std::size_t needless, std::size_t before_the_end) {
-    FenceCounts fences{};
-    fences.at(static_cast<std::size_t>(Behind::nothing)) = needless;
-    fences.at(static_cast<std::size_t>(Behind::end)) = before_the_end;
-    return fences;
-  };
-  EXPECT_EQ(join_fences(graph_, root), told(2, 1));
+  const Joined joined = join_fences(graph_, root);
+  EXPECT_EQ(number(joined, Behind::nothing), 2U);
+  EXPECT_EQ(number(joined, Behind::end), 1U);
+  EXPECT_FALSE(joined.at_end) << "it is in no loop";
   EXPECT_EQ(graph_.kind(first_.barrier), Kind::barrier);
   EXPECT_EQ(graph_.kind(second.barrier), Kind::barrier);
   EXPECT_EQ(graph_.kind(collectors.barrier), Kind::fence) << "not ours";
   EXPECT_EQ(graph_.kind(last.barrier), Kind::fence);
-  EXPECT_EQ(join_fences(graph_, root), told(0, 1));
+  EXPECT_EQ(number(join_fences(graph_, root), Behind::nothing), 0U);
+}
+
+// for (...) { store; }, unrolled once: two stores, the second of which is followed by the first or the end.
+TEST_F(Fences, OfALoopAtTheEndGoThere) {
+  Node* const head = g_.add(Kind::region, {nullptr, first_.control, nullptr});
+  const Passed one = fence(head);
+  const Passed two = fence(one.control);
+  const Ways ways = branch(two.control);
+  g_.connect(head, 2, g_.add(Kind::poll, {ways.one}));
+  Node* const root = g_.add(Kind::root, {nullptr, g_.add(Kind::exit, {ways.other})});
+  const Joined joined = join_fences(graph_, root);
+  EXPECT_EQ(number(joined, Behind::nothing), 3U);
+  EXPECT_EQ(number(joined, Behind::end), 0U);
+  EXPECT_TRUE(joined.at_end);
+  for (const Node* const barrier : {first_.barrier, one.barrier, two.barrier}) {
+    EXPECT_EQ(graph_.kind(barrier), Kind::barrier);
+  }
+}
+
+TEST_F(Fences, OfALoopStayWhereALoadMayFollow) {
+  Node* const head = g_.add(Kind::region, {nullptr, first_.control, nullptr});
+  const Passed within = fence(head);
+  const Ways ways = branch(within.control);
+  g_.connect(head, 2, ways.one);
+  const Ways after = branch(ways.other);
+  Node* const merged = g_.add(Kind::region, {nullptr, load(after.one).control, after.other});
+  Node* const root = g_.add(Kind::root, {nullptr, g_.add(Kind::exit, {merged})});
+  const Joined joined = join_fences(graph_, root);
+  EXPECT_EQ(number(joined, Behind::load), 1U);
+  EXPECT_FALSE(joined.at_end);
+  EXPECT_EQ(graph_.kind(within.barrier), Kind::fence);
+}
+
+// The one that is in no loop as well: the end's fence stands for both.
+TEST_F(Fences, OfAMethodWithALoopAtTheEndGoAllOfThem) {
+  const Ways ways = branch(first_.control);
+  Node* const head = g_.add(Kind::region, {nullptr, ways.one, nullptr});
+  const Passed within = fence(head);
+  const Ways turns = branch(within.control);
+  g_.connect(head, 2, turns.one);
+  const Passed other = fence(ways.other);
+  Node* const end = g_.add(Kind::region, {nullptr, turns.other, other.control});
+  Node* const root = g_.add(Kind::root, {nullptr, g_.add(Kind::exit, {end})});
+  const Joined joined = join_fences(graph_, root);
+  EXPECT_TRUE(joined.at_end);
+  EXPECT_EQ(number(joined, Behind::end), 0U);
+  EXPECT_EQ(graph_.kind(other.barrier), Kind::barrier);
 }
 
 TEST_F(Fences, BehindStoresToPrivateObjectsGo) {

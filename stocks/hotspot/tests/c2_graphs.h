@@ -47,7 +47,7 @@ class Graphs {
     inputs.insert(inputs.end(), arguments);
     const auto locals = static_cast<std::uint32_t>(inputs.size());
     inputs.insert(inputs.end(), debug);
-    Node* const made = add(Kind::safepoint, std::move(inputs));
+    Node* const made = add(Kind::call, std::move(inputs));
     JvmState& state = states_.emplace_back();
     state.locals_begin = locals;
     // The node is the first member of what was allocated.

@@ -92,6 +92,14 @@ TEST(Entry, MayTakeTheAddressOfALocalVariable) {
   EXPECT_FALSE(can_hook_entry(bytes_of(relative)));
 }
 
+TEST(Entry, MayTakeTheAddressOfALocalVariableFarAway) {
+  // push rbp; mov rbp, rsp; push r15; push r14; lea r14, [rbp - 0x25a0]
+  Code far{0x55, 0x48, 0x89, 0xe5, 0x41, 0x57, 0x41, 0x56, 0x4c, 0x8d, 0xb5, 0x60, 0xda, 0xff, 0xff};
+  EXPECT_TRUE(can_hook_entry(bytes_of(far)));
+  far.pop_back();
+  EXPECT_FALSE(can_hook_entry(bytes_of(far))) << "only a part of it";
+}
+
 TEST(Entry, MayBeginWithEndbranchAndAFrame) {
   // endbr64; push rbp; mov rbp, rsp; sub rsp, 8; sub rsp, 0x100
   const Code frame{0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0x48, 0x89, 0xe5, 0x48, 0x83,

@@ -136,4 +136,44 @@ final class Calls {
       }
     }
   }
+
+  /** The store is in a loop, which is the last thing in a method too deep to inline. */
+  static final class Filling extends HandWritten<Shared> {
+    @Override
+    Shared make() {
+      return new Shared();
+    }
+
+    @Override
+    void race0(Shared shared, long[] results, int i) {
+      fillX(shared, 1 + (i & 1), 3);
+      results[i] = shared.y;
+    }
+
+    @Override
+    void race1(Shared shared, long[] results, int i) {
+      fillY(shared, 1 + (i & 1), 3);
+      results[i] = shared.x;
+    }
+
+    private static void fillX(Shared shared, int turns, int depth) {
+      if (depth > 0) {
+        fillX(shared, turns, depth - 1);
+        return;
+      }
+      for (int turn = 0; turn < turns; turn++) {
+        shared.x = 1;
+      }
+    }
+
+    private static void fillY(Shared shared, int turns, int depth) {
+      if (depth > 0) {
+        fillY(shared, turns, depth - 1);
+        return;
+      }
+      for (int turn = 0; turn < turns; turn++) {
+        shared.y = 1;
+      }
+    }
+  }
 }

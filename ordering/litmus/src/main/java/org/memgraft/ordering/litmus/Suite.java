@@ -243,6 +243,7 @@ final class Suite {
     graded("sb-call", "virtual", "stores in virtual methods", SB, Calls.Virtual::new);
     graded("sb-call", "finally", "loads in a finally", SB, Calls.Finally::new);
     graded("sb-call", "recursive", "stores deep in a recursion", SB, Calls.Recursive::new);
+    graded("sb-call", "filling", "stores in a loop that ends its method", SB, Calls.Filling::new);
   }
 
   private void escape(String way, Supplier<Race> race) {
