@@ -52,7 +52,9 @@ STEPS = [
     pytest_step("ordering", 3.5, "test_aarch64.py", "test_executed.py"),
     pytest_step("ordering", 1, "test_litmus.py", "test_jcstress.py", alone=True),
     pytest_step("placement", 6.5, "test_place.py", "test_machine_accesses.py"),
-    pytest_step("measuring", 38, "test_measuring.py", "test_commands.py", "test_documents.py", alone=True),
+    pytest_step(
+        "measuring", 38, "test_measuring.py", "test_commands.py", "test_workloads.py", "test_documents.py", alone=True
+    ),
     Step("native", "unit tests with more rounds", 3.5, ["env", "MEMGRAFT_DEEP=1", "make", "test-native"]),
     Step("native", "the same under sanitizers", 15, ["env", "MEMGRAFT_DEEP=1", "make", "test-sanitizers"]),
     Step("fuzz", "each fuzzer for 5 minutes", 25, ["make", "test-fuzz", "FUZZ=-max_total_time=300"]),

@@ -8,12 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import EACH_VERSION, ROOT, Jdk, fetched_jdk, memgraft
+from conftest import ROOT, Jdk, fetched_jdk, memgraft
 from processes import clean_environment, run
-from tiers import combinations, deep
-
-SPARK = ["sparkwordcount", "sparksort", "sparkaggregate", "sparkkmeans", "sparkregression"]
-WORKLOADS = ["lusearch", "luindex", "h2", "xalan", "jython", "javac", "saxon", "tomcat", "churn", *SPARK]
+from tiers import deep
 
 
 def one_line(result: subprocess.CompletedProcess[str], code: int) -> str:
@@ -343,100 +340,6 @@ def test_zero_calibrate_writes_a_table_that_the_library_takes(calibration: tuple
     line = one_line(memgraft("zero", "bench", "--quick", "--largest", "64", **cache), 3)
     assert "is for the CPU 'not " in line
     assert "memgraft zero calibrate" in line
-
-
-@pytest.mark.parametrize(
-    "workload", [pytest.param(name, marks=[deep] if name in SPARK[1:] else []) for name in WORKLOADS]
-)
-def test_workload_comes_out_the_same_with_and_without_graft(workload: str, tmp_path: Path) -> None:
-    command = [ROOT / "bin/workload", workload, "--size", "small", "--iterations", "2"]
-    stock = run(command)
-    assert stock.returncode == 0, stock.stderr
-    report = tmp_path / "run.json"
-    grafted = memgraft("run", "--output", report, "--zeroing", "non-temporal", "--", *command)
-    assert grafted.returncode == 0, grafted.stderr
-
-    def checksums(output: str) -> list[str]:
-        return [json.loads(line)["checksum"] for line in output.splitlines()]
-
-    assert len(checksums(stock.stdout)) == 2
-    assert checksums(stock.stdout) == checksums(grafted.stdout)
-    # The agent is for the workload's JVM alone, not for what resolves its artifacts.
-    assert len(json.loads(report.read_text())["jvms"]) == 1
-
-
-def test_every_workload_is_tested_here() -> None:
-    assert sorted(WORKLOADS) == run([ROOT / "bin/workload", "--list"]).stdout.split()
-
-
-def test_javac_runs_on_a_runtime_without_a_compiler() -> None:
-    runtime = fetched_jdk("21")
-    assert not (runtime.home / "bin/javac").exists()
-    words = ["--size", "small", "--iterations", "1"]
-    result = run([ROOT / "bin/workload", "javac", *words], JAVA_HOME=str(runtime.home))
-    assert result.returncode == 0, result.stderr
-
-
-@combinations(jdk=EACH_VERSION, workload=["sparksort", "sparkkmeans", "sparkregression"], strength=1)
-def test_spark_comes_out_the_same_on_any_jdk_and_leaves_nothing(workload: str, jdk: Jdk, tmp_path: Path) -> None:
-    """The workload itself checks that its checksum is the expected one; two threads are the tests' above."""
-    words = ["--size", "small", "--iterations", "1", "--threads", "3", f"--jvm=-Djava.io.tmpdir={tmp_path}"]
-    result = run([ROOT / "bin/workload", workload, *words], JAVA_HOME=str(jdk.home))
-    assert result.returncode == 0, result.stderr
-    [iteration] = map(json.loads, result.stdout.splitlines())
-    # The executors' too, not only the driver's.
-    assert iteration["worker_cpu_seconds"] > 0
-    assert iteration["allocated_bytes"] > 10**7
-    assert list(tmp_path.iterdir()) == []
-    said = [line for line in result.stderr.splitlines() if not line.startswith(("WARNING: ", "workload: "))]
-    assert said == []
-
-
-def test_every_process_of_spark_has_the_graft(tmp_path: Path) -> None:
-    temporary = tmp_path / "temporary files"
-    temporary.mkdir()
-    words = ["--standalone", "--size", "small", "--iterations", "2", f"--jvm=-Djava.io.tmpdir={temporary}"]
-    report = tmp_path / "run.json"
-    command = ["run", "--output", report, "--ordering", "sc", "--", ROOT / "bin/workload", "sparkwordcount", *words]
-    result = memgraft(*command, JAVA_HOME=str(fetched_jdk("21").home))
-    assert result.returncode == 0, result.stderr
-    iterations = [json.loads(line) for line in result.stdout.splitlines()]
-    assert len(iterations) == 2
-    # The executor's, not the driver's, which only waits.
-    assert all(iteration["allocated_bytes"] > 10**7 for iteration in iterations)
-    assert all(iteration["worker_cpu_seconds"] > 0 for iteration in iterations)
-    jvms = json.loads(report.read_text())["jvms"]
-    programs = sorted(jvm["program"].split()[0].rpartition(".")[2] for jvm in jvms)
-    assert programs == ["CoarseGrainedExecutorBackend", "Daemon", "Daemon", "Main"]
-    assert all(jvm["grafts"]["ordering"]["check"]["unsafe"] == 0 for jvm in jvms)
-    assert list(temporary.iterdir()) == []
-
-
-def test_standalone_says_what_it_cannot() -> None:
-    for workload, jdk, expected in (
-        ("xalan", "21", "xalan: --standalone: has one process only; expected a workload of Spark"),
-        (
-            "sparksort",
-            "25",
-            "sparksort: --standalone: this is Java 25; the executors of Spark 3.5 need Java 22 or older",
-        ),
-    ):
-        result = run([ROOT / "bin/workload", workload, "--standalone"], JAVA_HOME=str(fetched_jdk(jdk).home))
-        assert result.returncode == 2
-        assert result.stdout == ""
-        assert result.stderr.splitlines()[-1] == expected
-
-
-def test_workload_says_what_it_does_not_know() -> None:
-    for arguments, expected in (
-        (["nosuch"], "nosuch"),
-        (["churn", "--size", "huge"], "huge"),
-        (["churn", "--x"], "--x"),
-    ):
-        result = run([ROOT / "bin/workload", *arguments])
-        assert result.returncode == 2
-        assert result.stdout == ""
-        assert expected in result.stderr
 
 
 def test_workload_litmus_is_the_litmus_tests() -> None:

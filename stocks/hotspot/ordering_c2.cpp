@@ -13,9 +13,9 @@
 
 #include "annotations.h"
 #include "c2_check.h"
+#include "c2_exits.h"
 #include "c2_fences.h"
 #include "c2_private.h"
-#include "entry.h"
 #include "method_names.h"
 #include "ordering_machine.h"
 #include "ordering_needs.h"
@@ -41,8 +41,6 @@ struct Originals {
   void (*call_leaf_no_fp)(const void*, void*, void*) = nullptr;
   void (*compile)(void*, void*, void*, int, bool, void*) = nullptr;
   void (*epilog)(const void*, void*, void*) = nullptr;
-  void* (*uncommon_trap)(void*, std::int32_t, std::int32_t) = nullptr;
-  void (*poll_taken)(void*) = nullptr;
 };
 
 struct Counters {
@@ -340,22 +338,8 @@ bool expand_barriers(const void* self, void* compile, void* gvn) {
     mine.counts.fences_by.at(i).fetch_add(joined.fences.at(i), std::memory_order_relaxed);
   }
   compilation.fence_at_end = joined.at_end;
-  if (joined.at_end) {
-    count(mine.counts.ends);
-  }
+  mine.counts.ends.fetch_add(joined.at_end ? 1 : 0, std::memory_order_relaxed);
   return failed;
-}
-
-// Where compiled code gives up, the interpreter goes on, whose loads its stores must not follow.
-void* uncommon_trap(void* thread, std::int32_t request, std::int32_t mode) {
-  machine::full_fence();
-  return graft().original.uncommon_trap(thread, request, mode);
-}
-
-// The same where a poll stops a thread, which may go on in the interpreter.
-void poll_taken(void* thread_state) {
-  machine::full_fence();
-  graft().original.poll_taken(thread_state);
 }
 
 // C2 puts one before everything that leaves a method, but for traps.
@@ -470,12 +454,7 @@ void install(const OrderingOptions& options, const Joints& joints, const Stock& 
   take(ordering::kC2Compile, original.compile, &compile);
   if (options.savings.last_fences) {
     take(ordering::kC2ExpandBarriers, original.expand_barriers, &expand_barriers);
-    const std::uintptr_t moved = hook_entry(patch, stock.code(ordering::kUncommonTrap).function,
-                                            reinterpret_cast<std::uintptr_t>(&uncommon_trap));
-    original.uncommon_trap = reinterpret_cast<decltype(original.uncommon_trap)>(moved);
-    const std::uintptr_t poll = hook_entry(patch, stock.code(ordering::kPollTaken).function,
-                                           reinterpret_cast<std::uintptr_t>(&poll_taken));
-    original.poll_taken = reinterpret_cast<decltype(original.poll_taken)>(poll);
+    fence_exits(stock, patch);
     take(ordering::kC2Epilog, original.epilog, &epilog);
   }
   if (options.savings.all_fences) {
