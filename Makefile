@@ -25,7 +25,7 @@ FORMAT_JAVA = $(MAVEN) -q com.spotify.fmt:fmt-maven-plugin
 CXX_SOURCES = $(shell git ls-files '*.cpp' '*.h' '*.c')
 
 .PHONY: help build demo demo-zeroing test bench lint format clean
-.PHONY: packages test-packages native python development workloads litmus jcstress annotations jdks guest-kernel
+.PHONY: packages test-packages native python development workloads litmus java-programs jcstress annotations jdks guest-kernel
 .PHONY: agent-aarch64 test-mapping
 .PHONY: test-native test-sanitizers test-cross test-fuzz test-python test-java test-end-to-end test-deep test-repeat soak
 .PHONY: lint-python lint-cpp lint-java
@@ -75,7 +75,8 @@ agent-aarch64: test-packages
 python: packages
 	@setup/python run
 
-development: packages
+# After what the command line needs: pip must not work twice at once in one environment.
+development: python
 	@setup/python development
 
 jdks: python
@@ -121,9 +122,14 @@ bench: build
 # Two at a time, since each of them waits for something now and then: the longest beside all others. After a failure the
 # others go on: one run shows everything. What they share is built before, in order (SHARED_IS_READY).
 GATE = test-java test-native test-end-to-end test-sanitizers test-python test-cross test-mapping test-fuzz
-END_TO_END = build agent-aarch64 development workloads litmus test-packages jdks guest-kernel
+END_TO_END = build agent-aarch64 development java-programs test-packages jdks guest-kernel
 
-test: $(END_TO_END)
+# Maven keeps what it downloads in one place, which two of them must not fill at once.
+java-programs: packages
+	@$(MAKE) workloads && $(MAKE) litmus
+
+test:
+	@$(MAKE) -j $(JOBS) --output-sync=line $(END_TO_END)
 	@echo "two parts at a time; what each says follows when it has ended"
 	@$(MAKE) -j 2 --output-sync=line --keep-going SHARED_IS_READY=yes $(GATE)
 
@@ -220,7 +226,8 @@ soak: build development workloads test-packages jdks
 # BASE=COMMIT: clang-tidy only over what has changed since.
 BASE ?=
 
-lint: native development
+lint:
+	@$(MAKE) -j $(JOBS) --output-sync=line native development
 	@$(MAKE) -j $(JOBS) --output-sync=target --keep-going lint-python lint-cpp lint-java
 
 lint-python:

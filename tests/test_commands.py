@@ -386,20 +386,9 @@ def test_demo_shows_what_a_missing_volatile_does() -> None:
 
 
 def test_demo_at_small_size(tmp_path: Path) -> None:
-    result = run(
-        [
-            *[
-                "make",
-                "--no-print-directory",
-                "-C",
-                ROOT,
-                "demo-zeroing",
-                "DEMO_LAUNCHES=6",
-                f"DEMO_OUTPUT={tmp_path / 'demo'}",
-            ],
-            "DEMO_WORKLOAD=lusearch --size small --iterations 2",
-        ]
-    )
+    """Of the zeroing; what it compares here starts faster than its own program."""
+    words = ["DEMO_LAUNCHES=6", f"DEMO_OUTPUT={tmp_path / 'demo'}", "DEMO_WORKLOAD=churn --size small --iterations 2"]
+    result = run(["make", "--no-print-directory", "-C", ROOT, "demo-zeroing", *words])
     assert result.returncode == 0, result.stdout + result.stderr
     assert (tmp_path / "demo/report.html").is_file()
     assert "over 6 pairs of launches" in " ".join(result.stdout.split())

@@ -12,24 +12,33 @@ SPARK = ["sparkwordcount", "sparksort", "sparkaggregate", "sparkkmeans", "sparkr
 WORKLOADS = ["lusearch", "luindex", "h2", "xalan", "jython", "javac", "saxon", "tomcat", "churn", *SPARK]
 
 
+def checksums(output: str) -> list[str]:
+    return [json.loads(line)["checksum"] for line in output.splitlines()]
+
+
+# A workload knows the checksum that it must come to, and fails where it comes to another.
+def words_of(workload: str) -> list[str | Path]:
+    return [ROOT / "bin/workload", workload, "--size", "small", "--iterations", "2"]
+
+
 @pytest.mark.parametrize(
     "workload", [pytest.param(name, marks=[deep] if name in SPARK[1:] else []) for name in WORKLOADS]
 )
-def test_workload_comes_out_the_same_with_and_without_graft(workload: str, tmp_path: Path) -> None:
-    command = [ROOT / "bin/workload", workload, "--size", "small", "--iterations", "2"]
-    stock = run(command)
-    assert stock.returncode == 0, stock.stderr
+def test_workload_comes_out_right_with_a_graft(workload: str, tmp_path: Path) -> None:
     report = tmp_path / "run.json"
-    grafted = memgraft("run", "--output", report, "--zeroing", "non-temporal", "--", *command)
+    grafted = memgraft("run", "--output", report, "--zeroing", "non-temporal", "--", *words_of(workload))
     assert grafted.returncode == 0, grafted.stderr
-
-    def checksums(output: str) -> list[str]:
-        return [json.loads(line)["checksum"] for line in output.splitlines()]
-
-    assert len(checksums(stock.stdout)) == 2
-    assert checksums(stock.stdout) == checksums(grafted.stdout)
+    assert len(checksums(grafted.stdout)) == 2
     # The agent is for the workload's JVM alone, not for what resolves its artifacts.
     assert len(json.loads(report.read_text())["jvms"]) == 1
+
+
+@deep
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_workload_comes_out_right_without(workload: str) -> None:
+    stock = run(words_of(workload))
+    assert stock.returncode == 0, stock.stderr
+    assert len(checksums(stock.stdout)) == 2
 
 
 def test_every_workload_is_tested_here() -> None:
