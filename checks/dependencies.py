@@ -7,6 +7,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
+HOTSPOT_BASE = {"stocks/hotspot/join", "stocks/hotspot/options", "stocks/hotspot/clocks"}
+HOTSPOT_GRAFTS = {"stocks/hotspot/zeroing", "stocks/hotspot/buffers", "stocks/hotspot/ordering"}
+
 # Which folders' headers a folder may include, besides its own. A folder that is not here may not have C++ yet.
 MAY_INCLUDE = {
     "units": set(),
@@ -16,7 +19,24 @@ MAY_INCLUDE = {
     "ordering/bench": set(),
     "stocks/linux": {"units"},
     "observation": {"stocks/linux"},
-    "stocks/hotspot": {"units", "zeroing", "zeroing/ahead", "allocation", "stocks/linux"},
+    "stocks/hotspot/join": {"units"},
+    "stocks/hotspot/options": {"stocks/hotspot/join"},
+    "stocks/hotspot/clocks": {"units", "stocks/linux"},
+    "stocks/hotspot/zeroing": {"units", "zeroing", "zeroing/ahead", *HOTSPOT_BASE},
+    # Between the zeroing graft and HotSpot.
+    "stocks/hotspot/buffers": {"units", "allocation", "stocks/linux", *HOTSPOT_BASE, "stocks/hotspot/zeroing"},
+    "stocks/hotspot/ordering": HOTSPOT_BASE,
+    "stocks/hotspot": {"stocks/linux", *HOTSPOT_BASE, *HOTSPOT_GRAFTS},
+    "stocks/hotspot/tests": {
+        "units",
+        "zeroing",
+        "allocation",
+        "stocks/linux",
+        "stocks/hotspot",
+        *HOTSPOT_BASE,
+        *HOTSPOT_GRAFTS,
+    },
+    "stocks/hotspot/fuzz": {"stocks/hotspot", *HOTSPOT_BASE, *HOTSPOT_GRAFTS},
     "placement": {"units", "stocks/linux", "observation"},
     "workloads/native": set(),
     "tests/guest": set(),

@@ -24,6 +24,8 @@ FORGETFUL_AGENT = ROOT / "build/native/stocks/hotspot/tests/libmemgraft_forgetfu
 SLOWED_AGENT = ROOT / "build/native/stocks/hotspot/tests/libmemgraft_slowed.so"
 # Its ordering graft does nothing.
 UNORDERED_AGENT = ROOT / "build/native/stocks/hotspot/tests/libmemgraft_unordered.so"
+# It has one graft more, which does nothing.
+IDLE_AGENT = ROOT / "build/native/stocks/hotspot/tests/libmemgraft_idle.so"
 AGENT_AARCH64 = ROOT / "build/agent-aarch64/stocks/hotspot/libmemgraft_hotspot.so"
 # Debian's packages of that architecture bring its dynamic linker; what g++-aarch64-linux-gnu has goes with no other.
 LINKER_AARCH64 = Path("/lib/ld-linux-aarch64.so.1")

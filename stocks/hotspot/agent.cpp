@@ -3,7 +3,7 @@
 #include <jvmti.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
@@ -14,20 +14,14 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "c1_check.h"
-#include "c1_emission.h"
-#include "graft_buffers.h"
-#include "graft_ordering.h"
-#include "graft_zeroing.h"
-#include "interpreter_emission.h"
-#include "joints.h"
+#include "agent_options.h"
+#include "grafts.h"
+#include "join/patch.h"
+#include "join/refusal.h"
+#include "join/stock.h"
 #include "memgraft/linux/perf_counters.h"
-#include "options.h"
-#include "ordering_needs.h"
-#include "patch.h"
-#include "refusal.h"
-#include "stock.h"
 #include "summary.h"
 
 namespace memgraft::hotspot {
@@ -36,16 +30,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::array<const Needs*, 11> kAllNeeds{
-    &kZeroingNeeds,        &kWindowNeeds,         &kAheadNeeds,          &kBufferNeeds,
-    &kOrderingNeeds,       &kOrderingG1Needs,     &kOrderingNodes,       &kOrderingInstructions,
-    &c1::kEmissionNeeds17, &c1::kEmissionNeeds21, &c1::kEmissionNeeds25,
-};
-
 // What lives from Agent_OnLoad to the end of the JVM.
 struct Agent {
   std::string option_text;
-  Options options;
+  AgentOptions options;
+  Grafts all;
+  std::vector<Graft*> asked;  // of these, in the same order
   Stock stock;
   // Opened before the JVM has other threads, so that it counts for all of them.
   std::optional<linux_os::PerfCounters> counters;
@@ -108,7 +98,7 @@ void write_so_far() {
     const std::lock_guard lock(last_word().mutex);
     const std::chrono::duration<double> wall = now - agent.started;
     if (!last_word().spoken &&
-        !agent.summary->write(summarise_so_far(agent.options, agent.stock, wall.count()))) {
+        !agent.summary->write(summarise_so_far(agent.asked, agent.stock, wall.count()))) {
       next = Clock::time_point::max();  // said once is enough
     }
   } catch (const std::exception& error) {
@@ -127,7 +117,7 @@ void JNICALL on_vm_death(jvmtiEnv* jvmti, JNIEnv* /*jni*/) {
     const std::lock_guard lock(last_word().mutex);
     last_word().spoken = true;
     const std::chrono::duration<double> wall = Clock::now() - agent.started;
-    (void)agent.summary->write(summarise_ended(agent.options, agent.stock, program, wall.count(),
+    (void)agent.summary->write(summarise_ended(agent.asked, agent.stock, program, wall.count(),
                                                agent.counters ? &*agent.counters : nullptr));
   } catch (const std::exception& error) {
     (void)std::fprintf(stderr, "memgraft: no summary: %s\n", error.what());
@@ -136,16 +126,13 @@ void JNICALL on_vm_death(jvmtiEnv* jvmti, JNIEnv* /*jni*/) {
 
 // JVM TI gives no JNIEnv with these two, because the world is stopped.
 void JNICALL on_collection_start(jvmtiEnv* /*jvmti*/) {
-  if (loaded_agent()->options.zeroing) {
-    zeroing_collection_starts();
-  }
-  if (loaded_agent()->options.buffers) {
-    buffers_collection_starts();
+  for (Graft* const graft : loaded_agent()->asked) {
+    graft->collection_starts();
   }
 }
 void JNICALL on_collection_finish(jvmtiEnv* /*jvmti*/) {
-  if (loaded_agent()->options.zeroing) {
-    zeroing_collection_ended();
+  for (Graft* const graft : loaded_agent()->asked) {
+    graft->collection_ended();
   }
   if (loaded_agent()->options.live) {
     write_so_far();
@@ -162,9 +149,9 @@ void require(jvmtiError error, const char* what) {
   }
 }
 
-void watch(jvmtiEnv* jvmti, const Options& options) {
+void watch(jvmtiEnv* jvmti, const Agent& agent) {
   const bool collections =
-      options.live || options.buffers || (options.zeroing && zeroing_follows_collections(*options.zeroing));
+      agent.options.live || std::ranges::any_of(agent.asked, &Graft::follows_collections);
   jvmtiEventCallbacks callbacks{};
   callbacks.VMDeath = on_vm_death;
   if (collections) {
@@ -192,7 +179,7 @@ void watch(jvmtiEnv* jvmti, const Options& options) {
   _exit(exit_code);
 }
 
-[[noreturn]] void refuse(const Refusal& refusal, const Options& options, const Identity& identity) {
+[[noreturn]] void refuse(const Refusal& refusal, const AgentOptions& options, const Identity& identity) {
   // The command line reads the refusal from its folder and prints it once, however many JVMs refuse.
   if (!options.summary_folder ||
       !SummaryFile(*options.summary_folder, "jvm").write(summarise_refusal(refusal, identity))) {
@@ -206,68 +193,75 @@ void watch(jvmtiEnv* jvmti, const Options& options) {
   refuse(refusal, agent.options, agent.stock.identity());
 }
 
-void graft(Agent& agent) {
-  const Options& options = agent.options;
-  const Stock& stock = agent.stock;
+void join(Agent& agent) {
   // Before anything is changed: a slot that another graft has taken over holds something else.
-  std::optional<Joints> for_buffers;
-  if (options.buffers) {
-    for_buffers = find_buffer_joints(stock, the_collector(kBufferNeeds, stock));
-  }
-  std::optional<Joints> for_c1_check;
-  std::optional<Joints> for_interpreter_check;
-  if (options.ordering && options.ordering->check && c1::kKnowsThisMachine) {
-    const Collector collector = the_collector(kOrderingNeeds, stock);
-    // First what the graft itself needs: its refusal says most.
-    for_interpreter_check = find_joints(ordering_needs(collector), stock, collector);
-    for_c1_check = find_joints(c1::emission_needs(stock), stock, collector);
+  for (Graft* const graft : agent.asked) {
+    graft->prepare(agent.stock);
   }
   Patch patch;
-  if (options.zeroing) {
-    install_zeroing(*options.zeroing, stock, the_collector(kZeroingNeeds, stock), patch);
-  }
-  if (options.buffers && for_buffers) {
-    install_buffers(*options.buffers, stock, the_collector(kBufferNeeds, stock), *for_buffers,
-                    options.zeroing.has_value(), refuse_late, patch);
-  }
-  if (options.ordering) {
-    install_ordering(*options.ordering, stock, the_collector(kOrderingNeeds, stock), patch);
-  }
-  if (for_c1_check) {
-    c1::install_emission(*for_c1_check, stock, patch);
-  }
-  if (for_interpreter_check) {
-    install_interpreter_emission(*for_interpreter_check, patch);
+  for (Graft* const graft : agent.asked) {
+    graft->install(agent.stock, refuse_late, patch);
   }
   patch.keep();
 }
 
+// All that any graft may look for in libjvm.
+std::vector<const Needs*> all_needs(const Grafts& grafts) {
+  std::vector<const Needs*> needs;
+  for (const auto& graft : grafts) {
+    needs.insert(needs.end(), graft->needs().begin(), graft->needs().end());
+  }
+  return needs;
+}
+
+AgentOptions read_options(const std::string& text, const Grafts& grafts) {
+  std::vector<GraftOptions*> of_grafts;
+  for (const auto& graft : grafts) {
+    of_grafts.push_back(&graft->options());
+  }
+  return parse_options(text, of_grafts);
+}
+
+std::vector<Graft*> asked_of(const Grafts& grafts) {
+  std::vector<Graft*> asked;
+  for (const auto& graft : grafts) {
+    if (graft->options().asked()) {
+      asked.push_back(graft.get());
+    }
+  }
+  return asked;
+}
+
 void load(JavaVM* vm, jvmtiEnv* jvmti, const std::string& option_text) {
-  Options options;
+  AgentOptions options;
   Identity identity;
   try {
     identity = identify(jvmti);
-    options = parse_options(option_text);
+    Grafts grafts = all_grafts();
+    options = read_options(option_text, grafts);
     // The invocation interface's functions are libjvm's own, so their address tells which file that is.
-    auto agent = std::make_unique<Agent>(
-        Agent{.option_text = option_text,
-              .options = options,
-              .stock = Stock(identity, reinterpret_cast<const void*>(vm->functions->GetEnv), kAllNeeds),
-              .counters = std::nullopt,
-              .summary = std::nullopt,
-              .started = Clock::now()});
+    Stock stock(identity, reinterpret_cast<const void*>(vm->functions->GetEnv), all_needs(grafts));
+    std::vector<Graft*> asked = asked_of(grafts);
+    auto agent = std::make_unique<Agent>(Agent{.option_text = option_text,
+                                               .options = options,
+                                               .all = std::move(grafts),
+                                               .asked = std::move(asked),
+                                               .stock = std::move(stock),
+                                               .counters = std::nullopt,
+                                               .summary = std::nullopt,
+                                               .started = Clock::now()});
     if (options.check && options.summary_folder) {
       const SummaryFile file(*options.summary_folder, "check");
-      leave(file.write(check_stock(agent->stock)) ? EXIT_SUCCESS : EXIT_FAILURE);
+      leave(file.write(check_stock(agent->all, agent->stock)) ? EXIT_SUCCESS : EXIT_FAILURE);
     }
     if (options.counters) {
       agent->counters.emplace();
     }
-    watch(jvmti, options);
-    graft(*agent);
+    watch(jvmti, *agent);
+    join(*agent);
     if (options.summary_folder) {
       const SummaryFile& summary = agent->summary.emplace(*options.summary_folder, "jvm");
-      (void)summary.write(summarise_running(options, agent->stock));
+      (void)summary.write(summarise_running(agent->asked, agent->stock));
     }
     loaded_agent() = std::move(agent);
   } catch (const Refusal& refusal) {

@@ -3,12 +3,13 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 
+#include "join/graft.h"
+#include "join/refusal.h"
+#include "join/stock.h"
 #include "memgraft/linux/perf_counters.h"
-#include "options.h"
-#include "refusal.h"
-#include "stock.h"
 
 namespace memgraft::hotspot {
 
@@ -29,15 +30,17 @@ class SummaryFile {
 nlohmann::ordered_json describe_jvm(const Stock& stock);
 
 // The joints of every graft, with every collector of this JVM.
-nlohmann::ordered_json check_stock(const Stock& stock);
+nlohmann::ordered_json check_stock(const Grafts& grafts, const Stock& stock);
 
-// The summary of a JVM that takes the options' graft. `program` is empty while it is not known.
-nlohmann::ordered_json summarise_running(const Options& options, const Stock& stock);
-// The same with what has been done so far: the counts of grafts that are at work.
-nlohmann::ordered_json summarise_so_far(const Options& options, const Stock& stock, double wall_seconds);
+// The summary of a JVM that has taken these grafts.
+nlohmann::ordered_json summarise_running(std::span<Graft* const> grafts, const Stock& stock);
+// The same with what they have done so far.
+nlohmann::ordered_json summarise_so_far(std::span<Graft* const> grafts, const Stock& stock,
+                                        double wall_seconds);
 // `counters` may be null: nobody asked for them.
-nlohmann::ordered_json summarise_ended(const Options& options, const Stock& stock, const std::string& program,
-                                       double wall_seconds, const linux_os::PerfCounters* counters);
+nlohmann::ordered_json summarise_ended(std::span<Graft* const> grafts, const Stock& stock,
+                                       const std::string& program, double wall_seconds,
+                                       const linux_os::PerfCounters* counters);
 nlohmann::ordered_json summarise_refusal(const Refusal& refusal, const Identity& identity);
 
 }  // namespace memgraft::hotspot

@@ -1,4 +1,4 @@
-"""What nobody else can see needs no order (stocks/hotspot/c2_private.cpp), because publishing it has one."""
+"""What nobody else can see needs no order (stocks/hotspot/ordering/c2_private.cpp), because publishing it has one."""
 
 from itertools import product
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "annotations.h"
+#include "ordering/annotations.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using memgraft::hotspot::has_annotation;

@@ -6,8 +6,8 @@
 #include <sstream>
 #include <string>
 
-#include "refusal.h"
-#include "relaxed.h"
+#include "join/refusal.h"
+#include "ordering/relaxed.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace memgraft::hotspot;

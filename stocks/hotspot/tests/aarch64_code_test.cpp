@@ -1,4 +1,4 @@
-#include "aarch64_code.h"
+#include "join/aarch64_code.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "adaptive.h"
+#include "zeroing/adaptive.h"
 
 #include <gtest/gtest.h>
 

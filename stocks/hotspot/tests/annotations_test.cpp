@@ -1,4 +1,4 @@
-#include "annotations.h"
+#include "ordering/annotations.h"
 
 #include <gtest/gtest.h>
 

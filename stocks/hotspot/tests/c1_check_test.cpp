@@ -1,4 +1,4 @@
-#include "c1_check.h"
+#include "ordering/c1_check.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "c2_check.h"
+#include "ordering/c2_check.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "c2_fences.h"
+#include "ordering/c2_fences.h"
 
 #include <gtest/gtest.h>
 

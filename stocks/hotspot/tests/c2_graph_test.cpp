@@ -1,4 +1,4 @@
-#include "c2_graph.h"
+#include "ordering/c2_graph.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "c2_graph.h"
+#include "ordering/c2_graph.h"
 
 namespace memgraft::hotspot::c2 {
 

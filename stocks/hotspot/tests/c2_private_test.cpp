@@ -1,4 +1,4 @@
-#include "c2_private.h"
+#include "ordering/c2_private.h"
 
 #include <gtest/gtest.h>
 

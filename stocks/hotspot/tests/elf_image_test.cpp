@@ -1,4 +1,4 @@
-#include "elf_image.h"
+#include "join/elf_image.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "entry.h"
+#include "join/entry.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "patch.h"
+#include "join/patch.h"
 
 namespace memgraft::hotspot {
 namespace {

@@ -1,4 +1,4 @@
-#include "epochs.h"
+#include "zeroing/epochs.h"
 
 #include <gtest/gtest.h>
 

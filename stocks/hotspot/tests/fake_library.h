@@ -8,9 +8,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "graft_buffers.h"
-#include "graft_zeroing.h"
-#include "stock.h"
+#include "buffers/install.h"
+#include "join/stock.h"
+#include "zeroing/needs.h"
 
 namespace memgraft::hotspot {
 

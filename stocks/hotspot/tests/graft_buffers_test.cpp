@@ -1,7 +1,5 @@
 // Buffers between a fake heap and its TLABs, with and without zeroing on top: no memory is handed out twice,
 // and the heap can always be walked.
-#include "graft_buffers.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,8 +11,9 @@
 #include <thread>
 #include <vector>
 
+#include "buffers/install.h"
 #include "fake_library.h"
-#include "graft_zeroing.h"
+#include "zeroing/install.h"
 
 namespace memgraft::hotspot {
 namespace {
@@ -47,8 +46,8 @@ class BuffersGraft : public testing::TestWithParam<Ways> {
     }
     const Joints joints = find_buffer_joints(stock_, Collector::parallel);
     if (GetParam().zeroing) {
-      install_zeroing({.strategy = *GetParam().zeroing, .against = {}, .table = {}}, stock_,
-                      Collector::parallel, patch_);
+      const ZeroingOptions options{.strategy = *GetParam().zeroing, .against = {}, .table = {}};
+      install_zeroing(options, prepare_zeroing(options, stock_), patch_);
     }
     install_buffers(
         {.levels = GetParam().levels,

@@ -1,5 +1,3 @@
-#include "graft_zeroing.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "fake_library.h"
+#include "zeroing/install.h"
 
 namespace memgraft::hotspot {
 namespace {
@@ -30,7 +29,8 @@ class ZeroingGraft : public testing::TestWithParam<ZeroingStrategy> {
   ZeroingGraft() { library_.function<Start>("fake_start")(); }
 
   static void install(const Stock& stock, Patch& patch) {
-    install_zeroing({.strategy = GetParam(), .against = {}, .table = {}}, stock, Collector::parallel, patch);
+    const ZeroingOptions options{.strategy = GetParam(), .against = {}, .table = {}};
+    install_zeroing(options, prepare_zeroing(options, stock), patch);
   }
 
   FakeLibrary library_{"fake_jvm.so"};

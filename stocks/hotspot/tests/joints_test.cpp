@@ -1,12 +1,12 @@
-#include "joints.h"
+#include "join/joints.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "fake_library.h"
-#include "patch.h"
-#include "refusal.h"
+#include "join/patch.h"
+#include "join/refusal.h"
 
 namespace memgraft::hotspot {
 namespace {

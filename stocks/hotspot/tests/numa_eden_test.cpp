@@ -1,5 +1,5 @@
 // NUMA-Eden over a fake heap and a fake machine of two nodes, or more.
-#include "numa_eden.h"
+#include "buffers/numa_eden.h"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 
 #include "fake_heap.h"
 #include "fake_system.h"
-#include "refusal.h"
+#include "join/refusal.h"
 
 namespace memgraft::hotspot {
 namespace {

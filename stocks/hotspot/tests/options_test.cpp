@@ -1,15 +1,37 @@
-#include "options.h"
+#include "buffers/options.h"
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
+#include <string_view>
 
-#include "refusal.h"
+#include "agent_options.h"
+#include "join/refusal.h"
+#include "ordering/options.h"
+#include "zeroing/options.h"
 
 namespace memgraft::hotspot {
 namespace {
+
+// The agent's, and those of the grafts that are asked for.
+struct Options : AgentOptions {
+  std::optional<ZeroingOptions> zeroing;
+  std::optional<BufferOptions> buffers;
+  std::optional<OrderingOptions> ordering;
+};
+
+Options parse_options(std::string_view text) {
+  ZeroingWords zeroing;
+  BufferWords buffers(&zeroing);
+  OrderingWords ordering;
+  const std::array<GraftOptions*, 3> of_grafts{&zeroing, &buffers, &ordering};
+  const AgentOptions of_agent = parse_options(text, of_grafts);
+  return {of_agent, zeroing.options(), buffers.options(), ordering.options()};
+}
 
 TEST(Options, AreReadInAnyOrder) {
   const Options options = parse_options("summary=/,zeroing=non-temporal");

@@ -1,4 +1,4 @@
-#include "own_threads.h"
+#include "clocks/own_threads.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "patch.h"
+#include "join/patch.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
-#include "relaxed.h"
+#include "ordering/relaxed.h"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <string>
 
-#include "refusal.h"
+#include "join/refusal.h"
 
 namespace memgraft::hotspot {
 namespace {

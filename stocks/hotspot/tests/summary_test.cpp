@@ -9,6 +9,7 @@
 #include <string>
 
 #include "fake_library.h"
+#include "grafts.h"
 
 namespace memgraft::hotspot {
 namespace {
@@ -60,7 +61,7 @@ TEST_F(Summary, KeepsAProgramNameThatIsNoUtf8) {
 
 TEST(Check, SaysWhichCollectorsTakeTheGraft) {
   const FakeLibrary library("fake_jvm.so");
-  const auto check = check_stock(library.stock());
+  const auto check = check_stock(all_grafts(), library.stock());
   EXPECT_EQ(check["schema"], 1);
   EXPECT_EQ(check["kind"], "jvm-check");
   EXPECT_EQ(check["collectors"], nlohmann::json::array({"Parallel"}));
@@ -73,7 +74,7 @@ TEST(Check, SaysWhichCollectorsTakeTheGraft) {
 
 TEST(Check, SaysWhichStrategyCannotJoin) {
   const FakeLibrary library("no_eden_end_jvm.so");
-  const auto check = check_stock(library.stock());
+  const auto check = check_stock(all_grafts(), library.stock());
   EXPECT_EQ(check["grafts"]["zeroing"]["available"], true);
   EXPECT_EQ(check["grafts"]["zeroing"]["strategies"]["windows"]["available"], true);
   EXPECT_EQ(check["grafts"]["zeroing"]["strategies"]["concurrent"]["available"], false);
@@ -93,7 +94,7 @@ TEST(EndedSummary, HasTheHardwareCountersThatWereAskedFor) {
 
 TEST(Check, GivesTheReasonWhenNoCollectorDoes) {
   const FakeLibrary library("no_memset_jvm.so");
-  const auto check = check_stock(library.stock());
+  const auto check = check_stock(all_grafts(), library.stock());
   EXPECT_EQ(check["grafts"]["zeroing"]["available"], false);
   const std::string reason = check["grafts"]["zeroing"]["reason"];
   EXPECT_NE(reason.find("memset"), std::string::npos) << reason;

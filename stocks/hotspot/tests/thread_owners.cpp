@@ -3,7 +3,7 @@
 #include <iostream>
 #include <string>
 
-#include "own_threads.h"
+#include "clocks/own_threads.h"
 
 int main() {
   using namespace memgraft::hotspot;

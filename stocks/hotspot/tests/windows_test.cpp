@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "fake_library.h"
-#include "graft_zeroing.h"
+#include "zeroing/install.h"
 
 namespace memgraft::hotspot {
 namespace {
@@ -49,11 +49,11 @@ class WindowsGraft : public testing::TestWithParam<Ways> {
     if (GetParam().follow_collections()) {
       library_.function<Start>("fake_fresh")();  // which strategies that follow collections rely on
     }
-    install_zeroing({.strategy = GetParam().strategy,
-                     .against = GetParam().against,
-                     .window_bytes = kWindowWords * kBytesPerWord,
-                     .table = {}},
-                    stock_, Collector::parallel, patch_);
+    const ZeroingOptions options{.strategy = GetParam().strategy,
+                                 .against = GetParam().against,
+                                 .window_bytes = kWindowWords * kBytesPerWord,
+                                 .table = {}};
+    install_zeroing(options, prepare_zeroing(options, stock_), patch_);
   }
 
   ~WindowsGraft() override { (void)walk(); }

@@ -1,0 +1,57 @@
+// What may be asked of the buffers graft.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "memgraft/allocation/hierarchy.h"
+#include "options/graft_options.h"
+#include "zeroing/options.h"
+
+namespace memgraft::hotspot {
+
+// Which buffers stand between the heap and the TLABs.
+struct BufferOptions {
+  // How memory is taken from a buffer that is one CPU's alone.
+  enum class Take : std::uint8_t { automatic, atomic, restartable };
+
+  std::vector<allocation::Level> levels;  // lowest first
+  bool automatic = false;                 // levels and sizes decide themselves
+  bool zero_at_refill = false;            // instead of each TLAB when it is handed out
+  bool numa_eden = false;                 // what they are filled with is bound to their node
+  Take take = Take::automatic;
+
+  friend bool operator==(const BufferOptions&, const BufferOptions&) = default;
+};
+
+// buffers=KIND:BYTES, take=HOW, zero-at=WHEN, numa-eden
+class BufferWords : public GraftOptions {
+ public:
+  // Memory in buffers may be zeroed by the zeroing graft: what was asked of it, or null where this agent has
+  // no such graft.
+  explicit BufferWords(const ZeroingWords* zeroing) : zeroing_(zeroing) {}
+
+  [[nodiscard]] std::string_view all() const override;
+  [[nodiscard]] std::string asking() const override;
+  bool take(const Option& option) override;
+  void complete(std::string_view text) override;
+  [[nodiscard]] bool asked() const override { return options_.has_value(); }
+
+  // Nothing where the graft is not asked for.
+  [[nodiscard]] const std::optional<BufferOptions>& options() const { return options_; }
+
+ private:
+  [[nodiscard]] bool whole_buffers_are_zeroed() const;
+
+  const ZeroingWords* zeroing_;
+  std::optional<std::string> levels_;
+  std::string levels_option_;  // that named them
+  std::optional<BufferOptions::Take> take_;
+  std::optional<bool> zero_at_refill_;
+  bool numa_eden_ = false;
+  std::optional<BufferOptions> options_;
+};
+
+}  // namespace memgraft::hotspot

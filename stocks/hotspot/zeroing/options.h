@@ -1,0 +1,48 @@
+// What may be asked of the zeroing graft.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+
+#include "options/graft_options.h"
+#include "zeroing/strategy.h"
+
+namespace memgraft::hotspot {
+
+// How fresh memory becomes zero.
+struct ZeroingOptions {
+  static constexpr std::size_t kDefaultWindowBytes = std::size_t{32} * 1024;
+
+  ZeroingStrategy strategy = ZeroingStrategy::bulk;
+  // The other side of a comparison within one process: the two alternate from collection to collection.
+  std::optional<ZeroingStrategy> against;
+  std::size_t window_bytes = kDefaultWindowBytes;
+  std::optional<std::filesystem::path> table;  // what calibration found on this machine
+
+  [[nodiscard]] bool uses(ZeroingStrategy wanted) const { return strategy == wanted || against == wanted; }
+
+  friend bool operator==(const ZeroingOptions&, const ZeroingOptions&) = default;
+};
+
+// zeroing=STRATEGY, against=STRATEGY, window=BYTES, table=FILE
+class ZeroingWords : public GraftOptions {
+ public:
+  [[nodiscard]] std::string_view all() const override;
+  [[nodiscard]] std::string asking() const override;
+  bool take(const Option& option) override;
+  void complete(std::string_view text) override;
+  [[nodiscard]] bool asked() const override { return options_.has_value(); }
+
+  // Nothing where the graft is not asked for.
+  [[nodiscard]] const std::optional<ZeroingOptions>& options() const { return options_; }
+
+ private:
+  std::optional<ZeroingStrategy> strategy_;
+  std::optional<ZeroingStrategy> against_;
+  std::optional<std::size_t> window_bytes_;
+  std::optional<std::filesystem::path> table_;
+  std::optional<ZeroingOptions> options_;
+};
+
+}  // namespace memgraft::hotspot
