@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -123,20 +122,20 @@ class BuffersGraft : public Graft {
   }
   [[nodiscard]] bool follows_collections() const override { return true; }
   void prepare(const Stock& stock) override {
-    joints_ = find_buffer_joints(stock, the_collector(kBufferNeeds, stock));
+    joints_ = std::make_unique<const Joints>(find_buffer_joints(stock, the_collector(kBufferNeeds, stock)));
   }
   void install(const Stock& stock, LateRefusal refuse_late, Patch& patch) override {
     const bool under_zeroing = zeroing_ != nullptr && zeroing_->words().asked();
-    install_buffers(*words_.options(), stock, the_collector(kBufferNeeds, stock), *joints_, under_zeroing,
+    install_buffers(words_.options(), stock, the_collector(kBufferNeeds, stock), *joints_, under_zeroing,
                     refuse_late, patch);
   }
   void collection_starts() override { buffers_collection_starts(); }
-  [[nodiscard]] Json describe_work() const override { return describe(*words_.options()); }
+  [[nodiscard]] Json describe_work() const override { return describe(words_.options()); }
 
  private:
   BufferWords words_;
   const ZeroingGraft* zeroing_;
-  std::optional<Joints> joints_;
+  std::unique_ptr<const Joints> joints_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <system_error>
+#include <utility>
 
 #include "memgraft/units.h"
 
@@ -82,8 +83,8 @@ bool BufferWords::take(const Option& option) {
 
 // Windows are zeroed just before they are used; adaptive may decide for them.
 bool BufferWords::whole_buffers_are_zeroed() const {
-  return zeroing_ != nullptr && zeroing_->options() && !zeroing_->options()->uses(ZeroingStrategy::windows) &&
-         !zeroing_->options()->uses(ZeroingStrategy::adaptive);
+  return zeroing_ != nullptr && zeroing_->asked() && !zeroing_->options().uses(ZeroingStrategy::windows) &&
+         !zeroing_->options().uses(ZeroingStrategy::adaptive);
 }
 
 void BufferWords::complete(std::string_view text) {
@@ -108,6 +109,7 @@ void BufferWords::complete(std::string_view text) {
         "zero-at=refill together with buffers of some level and zeroing=bulk, non-temporal or concurrent");
   }
   options_ = std::move(options);
+  asked_ = true;
 }
 
 }  // namespace memgraft::hotspot

@@ -37,10 +37,10 @@ class BufferWords : public GraftOptions {
   [[nodiscard]] std::string asking() const override;
   bool take(const Option& option) override;
   void complete(std::string_view text) override;
-  [[nodiscard]] bool asked() const override { return options_.has_value(); }
+  [[nodiscard]] bool asked() const override { return asked_; }
 
-  // Nothing where the graft is not asked for.
-  [[nodiscard]] const std::optional<BufferOptions>& options() const { return options_; }
+  // Once complete, where the graft is asked for.
+  [[nodiscard]] const BufferOptions& options() const { return options_; }
 
  private:
   [[nodiscard]] bool whole_buffers_are_zeroed() const;
@@ -51,7 +51,8 @@ class BufferWords : public GraftOptions {
   std::optional<BufferOptions::Take> take_;
   std::optional<bool> zero_at_refill_;
   bool numa_eden_ = false;
-  std::optional<BufferOptions> options_;
+  bool asked_ = false;
+  BufferOptions options_;
 };
 
 }  // namespace memgraft::hotspot

@@ -1,7 +1,6 @@
 #include "ordering/graft.h"
 
 #include <array>
-#include <optional>
 
 #include "join/availability.h"
 #include "join/joints.h"
@@ -82,26 +81,27 @@ class OrderingGraft : public Graft {
   void prepare(const Stock& stock) override {
     const Collector collector = the_collector(kOrderingNeeds, stock);
     // First what the graft itself needs: its refusal says most.
-    joints_ = find_joints(ordering_needs(collector), stock, collector);
-    if (words_.options()->check && c1::kKnowsThisMachine) {
-      for_c1_check_ = find_joints(c1::emission_needs(stock), stock, collector);
+    joints_ = std::make_unique<const Joints>(find_joints(ordering_needs(collector), stock, collector));
+    if (words_.options().check && c1::kKnowsThisMachine) {
+      for_c1_check_ =
+          std::make_unique<const Joints>(find_joints(c1::emission_needs(stock), stock, collector));
     }
   }
 
   void install(const Stock& stock, LateRefusal /*refuse_late*/, Patch& patch) override {
-    install_ordering(*words_.options(), *joints_, stock, patch);
-    if (for_c1_check_) {
+    install_ordering(words_.options(), *joints_, stock, patch);
+    if (for_c1_check_ != nullptr) {
       c1::install_emission(*for_c1_check_, stock, patch);
       install_interpreter_emission(*joints_, patch);
     }
   }
 
-  [[nodiscard]] Json describe_work() const override { return describe(*words_.options()); }
+  [[nodiscard]] Json describe_work() const override { return describe(words_.options()); }
 
  private:
   OrderingWords words_;
-  std::optional<Joints> joints_;
-  std::optional<Joints> for_c1_check_;
+  std::unique_ptr<const Joints> joints_;
+  std::unique_ptr<const Joints> for_c1_check_;  // null: not checked
 };
 
 }  // namespace

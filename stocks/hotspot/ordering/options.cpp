@@ -38,14 +38,13 @@ bool OrderingWords::take(const Option& option) {
     if (found == kPlacements.end()) {
       refuse_option(option.text, kOffered);
     }
-    placed_.emplace();
-    placed_->placement = found->name;
-    placed_->savings = found->savings;
-    placed_->accesses = found->accesses;
+    options_.placement = found->name;
+    options_.savings = found->savings;
+    options_.accesses = found->accesses;
   } else if (option.key == "relaxed") {
-    relaxed_ = existing_file(option);
+    options_.relaxed = existing_file(option);
   } else if (option.is("check-order")) {
-    check_ = true;
+    options_.check = true;
   } else {
     return false;
   }
@@ -53,15 +52,9 @@ bool OrderingWords::take(const Option& option) {
 }
 
 void OrderingWords::complete(std::string_view text) {
-  if (!placed_ && !relaxed_ && !check_) {
-    return;
-  }
-  if (!placed_) {
+  if (!asked() && (options_.relaxed || options_.check)) {
     refuse_option(text, std::string(kOffered) + " together with relaxed or check-order");
   }
-  options_ = placed_;
-  options_->check = check_;
-  options_->relaxed = relaxed_;
 }
 
 }  // namespace memgraft::hotspot

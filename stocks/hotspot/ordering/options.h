@@ -41,16 +41,14 @@ class OrderingWords : public GraftOptions {
   [[nodiscard]] std::string asking() const override;
   bool take(const Option& option) override;
   void complete(std::string_view text) override;
-  [[nodiscard]] bool asked() const override { return options_.has_value(); }
+  // Where there is a placement.
+  [[nodiscard]] bool asked() const override { return !options_.placement.empty(); }
 
-  // Nothing where the graft is not asked for.
-  [[nodiscard]] const std::optional<OrderingOptions>& options() const { return options_; }
+  // Once complete, where the graft is asked for.
+  [[nodiscard]] const OrderingOptions& options() const { return options_; }
 
  private:
-  std::optional<OrderingOptions> placed_;  // what the placement stands for
-  std::optional<std::filesystem::path> relaxed_;
-  bool check_ = false;
-  std::optional<OrderingOptions> options_;
+  OrderingOptions options_;
 };
 
 }  // namespace memgraft::hotspot

@@ -30,7 +30,17 @@ Options parse_options(std::string_view text) {
   OrderingWords ordering;
   const std::array<GraftOptions*, 3> of_grafts{&zeroing, &buffers, &ordering};
   const AgentOptions of_agent = parse_options(text, of_grafts);
-  return {of_agent, zeroing.options(), buffers.options(), ordering.options()};
+  Options options{of_agent, {}, {}, {}};
+  if (zeroing.asked()) {
+    options.zeroing = zeroing.options();
+  }
+  if (buffers.asked()) {
+    options.buffers = buffers.options();
+  }
+  if (ordering.asked()) {
+    options.ordering = ordering.options();
+  }
+  return options;
 }
 
 TEST(Options, AreReadInAnyOrder) {

@@ -115,19 +115,21 @@ Json ZeroingGraft::check(const Stock& stock) const {
   return check;
 }
 
-bool ZeroingGraft::follows_collections() const { return zeroing_follows_collections(*words_.options()); }
+bool ZeroingGraft::follows_collections() const { return zeroing_follows_collections(words_.options()); }
 
-void ZeroingGraft::prepare(const Stock& stock) { joints_ = prepare_zeroing(*words_.options(), stock); }
+void ZeroingGraft::prepare(const Stock& stock) {
+  joints_ = std::make_unique<const ZeroingJoints>(prepare_zeroing(words_.options(), stock));
+}
 
 void ZeroingGraft::install(const Stock& /*stock*/, LateRefusal /*refuse_late*/, Patch& patch) {
-  install_zeroing(*words_.options(), *joints_, patch);
+  install_zeroing(words_.options(), *joints_, patch);
 }
 
 Json ZeroingGraft::describe_installed() const {
-  return {{"strategy", name_of(words_.options()->strategy)}, {"kernel", zeroing_counts().kernel}};
+  return {{"strategy", name_of(words_.options().strategy)}, {"kernel", zeroing_counts().kernel}};
 }
 
-Json ZeroingGraft::describe_work() const { return describe(*words_.options()); }
+Json ZeroingGraft::describe_work() const { return describe(words_.options()); }
 
 std::unique_ptr<Graft> make_zeroing_graft(const Grafts& /*before*/) {
   return std::make_unique<ZeroingGraft>();

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 
 #include "join/graft.h"
 #include "zeroing/install.h"
@@ -27,7 +26,7 @@ class ZeroingGraft : public Graft {
 
  private:
   ZeroingWords words_;
-  std::optional<ZeroingJoints> joints_;
+  std::unique_ptr<const ZeroingJoints> joints_;
 };
 
 std::unique_ptr<Graft> make_zeroing_graft(const Grafts& before);

@@ -75,6 +75,7 @@ void ZeroingWords::complete(std::string_view text) {
     zeroing.window_bytes = *window_bytes_;
   }
   options_ = zeroing;
+  asked_ = true;
 }
 
 }  // namespace memgraft::hotspot

@@ -32,17 +32,18 @@ class ZeroingWords : public GraftOptions {
   [[nodiscard]] std::string asking() const override;
   bool take(const Option& option) override;
   void complete(std::string_view text) override;
-  [[nodiscard]] bool asked() const override { return options_.has_value(); }
+  [[nodiscard]] bool asked() const override { return asked_; }
 
-  // Nothing where the graft is not asked for.
-  [[nodiscard]] const std::optional<ZeroingOptions>& options() const { return options_; }
+  // Once complete, where the graft is asked for.
+  [[nodiscard]] const ZeroingOptions& options() const { return options_; }
 
  private:
   std::optional<ZeroingStrategy> strategy_;
   std::optional<ZeroingStrategy> against_;
   std::optional<std::size_t> window_bytes_;
   std::optional<std::filesystem::path> table_;
-  std::optional<ZeroingOptions> options_;
+  bool asked_ = false;
+  ZeroingOptions options_;
 };
 
 }  // namespace memgraft::hotspot

@@ -1,5 +1,5 @@
-// A graft that joins and does nothing but count collections: the least that a graft is made of (CONTRIBUTING.md,
-// "Adding a graft to HotSpot"). tests/test_adding_a_graft.py runs it.
+// A graft that joins and does nothing but count collections: the least that a graft is made of
+// (CONTRIBUTING.md, "Adding a graft to HotSpot"). tests/test_adding_a_graft.py runs it.
 #pragma once
 
 #include <memory>
