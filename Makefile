@@ -174,7 +174,7 @@ test-cross: $(call unless_ready,test-packages)
 # In the gate every fuzzer has the same inputs every time; FUZZ=-max_total_time=600 looks for new ones.
 FUZZ ?= -seed=1 -runs=20000
 FUZZERS = zeroing/fuzz/zero_fuzzer zeroing/fuzz/table_fuzzer stocks/hotspot/fuzz/options_fuzzer \
-  stocks/hotspot/fuzz/relaxed_fuzzer stocks/hotspot/fuzz/annotations_fuzzer stocks/linux/fuzz/perf_records_fuzzer \
+  stocks/hotspot/fuzz/relaxed_fuzzer stocks/hotspot/fuzz/annotations_fuzzer linux/fuzz/perf_records_fuzzer \
   observation/fuzz/spe_packets_fuzzer observation/fuzz/ibs_sample_fuzzer observation/replay/touches_fuzzer
 
 test-fuzz: $(call unless_ready,test-packages)
