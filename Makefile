@@ -234,6 +234,7 @@ lint-python:
 	$(VENV)/ruff check .
 	$(VENV)/ruff format --check .
 	$(VENV)/mypy
+	$(VENV)/lint-imports
 
 lint-cpp:
 	@echo "clang-format"; $(VENV)/clang-format --dry-run --Werror $(CXX_SOURCES)

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from memgraft import __version__, grafts, screen
-from memgraft.design import Pairing
 from memgraft.errors import MemgraftError, WrongUsageError, writing_to
-from memgraft.launch import Via
-from memgraft.metrics import MetricName
-from memgraft.options import graft_options
-from memgraft.place_options import place
+from memgraft.experiment.design import Pairing
+from memgraft.experiment.metrics import MetricName
+from memgraft.grafts.options import graft_options
+from memgraft.jvm.launch import Via
+from memgraft.placement.place_options import place
 
 if TYPE_CHECKING:
-    from memgraft.compare import Settings
+    from memgraft.experiment.compare import Settings
 
 TRACEBACK_VARIABLE = "MEMGRAFT_TRACEBACK"
 
@@ -221,7 +221,7 @@ def compare(
 
     --zeroing hot-path compares the stock with itself: an A/A comparison, which shows this machine's noise.
     """
-    from memgraft import compare as work
+    from memgraft.experiment import compare as work
 
     started = datetime.now().astimezone()
     asked = work.Asked(against, launches, warmup_launches, warmup_iterations, metric, pairing)
@@ -231,7 +231,7 @@ def compare(
 
 def _measure(settings: "Settings", started: datetime, json: bool) -> None:
     """Runs a comparison's launches and reports what they say."""
-    from memgraft import compare as work
+    from memgraft.experiment import compare as work
 
     comparison = work.Comparison(settings)
     # After what can be wrong at once, and before the long work, which must not end at a package that is missing.
@@ -356,7 +356,7 @@ def bound(
     The stock against a JVM whose free nursery is zeroed within each collection's pause, that time not counted. Needs
     the Parallel or Serial collector.
     """
-    from memgraft import compare as work
+    from memgraft.experiment import compare as work
 
     started = datetime.now().astimezone()
     asked = work.Asked(None, launches, warmup_launches, warmup_iterations, MetricName.AUTO, Pairing(pairing))
@@ -371,7 +371,7 @@ def bench(
     json: Json = False,
 ) -> None:
     """Zero 64 B to 64 MiB with every kernel of this CPU, cached and streaming, against memset; some minutes."""
-    from memgraft import zero as work
+    from memgraft.kernels import zero as work
 
     with (
         screen.err().status("measuring every kernel at every size") if sys.stderr.isatty() else contextlib.nullcontext()
@@ -399,7 +399,7 @@ def calibrate(
     json: Json = False,
 ) -> None:
     """Measure this machine, keep which kernel is best as a table for its CPU, and verify that table; some minutes."""
-    from memgraft import calibrate as work
+    from memgraft.kernels import calibrate as work
 
     page = work.page_for(output, plots)
     # Before the long work, which must not end at a package that is missing.

@@ -7,10 +7,11 @@ from typing import Any
 from rich.padding import Padding
 from rich.text import Text
 
-from memgraft import __version__, jvms, machine, placing_here
+from memgraft import __version__, machine
 from memgraft.errors import WrongUsageError
+from memgraft.jvm import jvms
+from memgraft.machine import placing_here
 from memgraft.screen import Screen
-from memgraft.words import bytes_of
 
 SCHEMA = 1
 
@@ -49,7 +50,7 @@ def _jvm(jvm: jvms.Examined) -> dict[str, Any]:
 def show(report: dict[str, Any], screen: Screen) -> None:
     """The same for people."""
     screen.print(Text("This machine", style="bold"))
-    for name, value in machine_lines(report["machine"]):
+    for name, value in machine.lines(report["machine"]):
         _line(screen, name, value)
     screen.print()
     screen.print(Text("Placement of pages", style="bold"))
@@ -69,30 +70,6 @@ def show(report: dict[str, Any], screen: Screen) -> None:
             _line(screen, "collectors", ", ".join(jvm["collectors"]))
         for name, check in jvm["grafts"].items():
             _graft(screen, name, check)
-
-
-def machine_lines(described: dict[str, Any]) -> list[tuple[str, str]]:
-    """The machine in short lines of (what, how much)."""
-    caches = ", ".join(
-        f"{c['name']} {bytes_of(c['bytes'])}" + (f" x {c['instances']}" if c["instances"] > 1 else "")
-        for c in described["caches"]
-    )
-    counters = described["hardware_counters"]
-    cpus = f"{described['cpus']} CPUs, {described['cores'] or '?'} cores"
-    if described["usable_cpus"] != described["cpus"]:
-        cpus += f", of which this process may use {described['usable_cpus']} CPUs"
-    return [
-        ("CPU", f"{described['cpu']} ({described['architecture']})"),
-        ("CPUs", cpus),
-        ("virtual", f"yes, under {described['hypervisor']}" if described["hypervisor"] else "no"),
-        ("caches", caches or "unknown (lscpu of util-linux tells)"),
-        ("NUMA nodes", str(described["numa_nodes"])),
-        ("memory", bytes_of(described["memory_bytes"])),
-        ("kernel", described["kernel"]),
-        ("huge pages", f"transparent: {described['transparent_huge_pages'] or 'unknown'}"),
-        ("governor", described["cpu_governor"] or "unknown"),
-        ("counters", ("yes: " if counters["available"] else "no: ") + counters["reason"]),
-    ]
 
 
 def _graft(screen: Screen, name: str, check: dict[str, Any]) -> None:

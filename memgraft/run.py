@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,23 +10,34 @@ from typing import Any
 
 import psutil
 
-from memgraft import __version__, buffer_figures, jvm_tables, launch, native, ordering_figures, profiles, suggest
+from memgraft import __version__, native
 from memgraft.errors import (
     CannotTakeError,
     InterruptedRunError,
     MemgraftError,
     ProgramFailedError,
     WrongUsageError,
-    writing_to,
 )
+from memgraft.experiment import profiles
 from memgraft.formats import GIGA, Counter, JvmSummary, Zeroing, read_summaries
-from memgraft.grafts import ORDERING, Selection, choices, describe, joining, stock_of
+from memgraft.grafts import (
+    ORDERING,
+    Selection,
+    buffer_figures,
+    choices,
+    describe,
+    joining,
+    jvm_tables,
+    ordering_figures,
+    stock_of,
+)
+from memgraft.jvm import launch
+from memgraft.jvm.summaries import joined_as_json, jvm_as_json, missed_tlabs, refusal_of, require_space, unreached_error
+from memgraft.ordering import suggest
 from memgraft.screen import Screen
 from memgraft.words import bytes_of, count_of, decisions, percent, seconds_of
 
 SCHEMA = 1
-SUMMARY_BYTES = 4096
-"""More than an agent writes when a graft takes."""
 
 
 @dataclass(frozen=True)
@@ -163,51 +173,6 @@ def run(
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def refusal_of(jvms: Sequence[JvmSummary]) -> MemgraftError | None:
-    """The first refusal, as the error it is."""
-    for jvm in jvms:
-        if jvm.state == "refused":
-            if jvm.refusal is None:
-                return CannotTakeError(f"the JVM {jvm.jvm} (process {jvm.pid}) refused the graft and did not say why")
-            kind = WrongUsageError if jvm.refusal.exit_code == WrongUsageError.exit_code else CannotTakeError
-            return kind(jvm.refusal.message)
-    return None
-
-
-def require_space(folder: Path) -> None:
-    """Raises the system's error where no summary could have been written: a full disk is no unreached JVM."""
-    probe = folder / "space"
-    with writing_to(folder):
-        probe.write_bytes(bytes(SUMMARY_BYTES))
-    probe.unlink()
-
-
-def unreached_error(command: Sequence[str], joined: launch.Joining) -> MemgraftError:
-    """For a command that succeeded without any JVM having loaded the agent."""
-    other = launch.Via.TOOL if joined.variable == launch.JDK_JAVA_OPTIONS else launch.Via.JDK
-    return WrongUsageError(
-        f"no JVM that '{command[0]}' started could be reached by {joined.variable}: expected a command that starts "
-        f"java; if it does start java, it sets or clears that variable itself: try --via {other.value}"
-    )
-
-
-def joined_as_json(joined: launch.Joining) -> dict[str, Any] | None:
-    """What was added to the program's environment; null where nothing was."""
-    return {"variable": joined.variable, "options": list(joined.options)} if joined.variable else None
-
-
-def jvm_as_json(jvm: JvmSummary) -> dict[str, Any]:
-    """Format 2 and what follows from it."""
-    fields = jvm.model_dump(by_alias=True, exclude_none=True)
-    fields["cpu_utilisation"] = jvm.cpu_utilisation
-    if jvm.grafts.zeroing is not None:
-        fields["grafts"]["zeroing"] |= {
-            "gigabytes_per_second": jvm.grafts.zeroing.gigabytes_per_second,
-            "direct_cost": jvm.direct_cost,
-        }
-    return fields
-
-
 def _warning(jvm: JvmSummary) -> str:
     """What a reader of this JVM's numbers must know."""
     if jvm.state == "running":
@@ -220,13 +185,6 @@ def _warning(jvm: JvmSummary) -> str:
     if jvm.grafts.zeroing and jvm.grafts.zeroing.missed_tlabs:
         return missed_tlabs(jvm.grafts.zeroing.missed_tlabs, f"the JVM of process {jvm.pid}")
     return ""
-
-
-def missed_tlabs(count: int, where: str) -> str:
-    return (
-        f"{count_of(count, 'TLAB')} of {where} did not reach the graft and kept the stock's zeroing: nothing is wrong "
-        "with the program's memory, but the figures leave those TLABs out; please report it with the JVM's version"
-    )
 
 
 def show(finished: Finished, screen: Screen) -> None:
@@ -310,8 +268,3 @@ def _counted(counter: Counter) -> str:
             return bytes_of(counter.value)
         case _:
             return f"{counter.value:,.0f}"
-
-
-def to_standard_error() -> int:
-    """Where a program's standard output goes when Memgraft's own is to be JSON alone."""
-    return sys.stderr.fileno()

@@ -103,3 +103,8 @@ def fail(error: MemgraftError) -> NoReturn:
     """Ends the process with the error's one line and its exit code."""
     say(error.message)
     raise SystemExit(error.exit_code)
+
+
+def to_standard_error() -> int:
+    """Where a program's standard output goes when Memgraft's own is to be JSON alone."""
+    return sys.stderr.fileno()

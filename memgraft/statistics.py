@@ -18,8 +18,11 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
-from memgraft.design import MIN_PAIRS
+MIN_PAIRS = 6
+"""The smallest number of pairs whose exact 95 % interval of the median is finite.
 
+Both ends of the sample hold the median with probability 1 - 2 / 2**n: 0.969 for 6 pairs, 0.938 for 5.
+"""
 CONFIDENCE = 0.95
 BOOTSTRAP_RESAMPLES = 20_000
 BOOTSTRAP_SEED = 20110913

@@ -15,7 +15,7 @@ using CpuName = std::array<char, longest_cpu_name + 1>;
 
 /// The name of the first CPU in `cpuinfo`, the beginning of a /proc/cpuinfo of any architecture: the fields
 /// that tell one model from another, one space between them. Empty where none is there.
-/// memgraft/machine.py makes the same name of the same file.
+/// memgraft/machine/ makes the same name of the same file.
 CpuName name_in(std::string_view cpuinfo);
 
 }  // namespace memgraft::zeroing

@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from memgraft import __version__, machine, statistics
-from memgraft.design import MIN_PAIRS
 from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError, one_line
 from memgraft.grafts import GRAFTS, ORDERING, Graft
-from memgraft.launch import java_feature
+from memgraft.jvm.launch import java_feature
 from memgraft.paper import grid
 from memgraft.paper.definition import Definition, EmulationPart
 from memgraft.paper.grid import CHECKOUT
 from memgraft.paper.measures import MEAN, Cell, Table, geometric_mean
 from memgraft.screen import dump, write_file
+from memgraft.statistics import MIN_PAIRS
 from memgraft.words import count_of, three_digits
 
 SCHEMA = 1

@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from memgraft import __version__, machine
-from memgraft.design import MIN_PAIRS, rounds
 from memgraft.errors import CannotTakeError, WrongUsageError
+from memgraft.experiment.design import rounds
+from memgraft.experiment.launches import Launches
 from memgraft.formats import JvmSummary
 from memgraft.grafts import Selection
-from memgraft.iterations import Iteration
-from memgraft.launch import Ended, Via
-from memgraft.launches import Launches
+from memgraft.jvm.iterations import Iteration
+from memgraft.jvm.launch import Ended, Via
 from memgraft.screen import dump, write_file
+from memgraft.statistics import MIN_PAIRS
 from memgraft.words import count_of
 
 SCHEMA = 1

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from memgraft.errors import WrongUsageError
+from memgraft.kernels.zero_results import CALIBRATED
 from memgraft.paper.definition import KernelPart
 from memgraft.paper.measures import Cell, Table
 from memgraft.statistics import independent_ratio
 from memgraft.words import three_digits
-from memgraft.zero_results import CALIBRATED
 
 ONE_THREAD = "one-thread"
 CHOSEN = {"chosen-ordinary": "ordinary", "chosen-non-temporal": "non_temporal"}

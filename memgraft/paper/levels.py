@@ -5,9 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from memgraft import buffers, machine, statistics
+from memgraft import machine, statistics
 from memgraft.errors import WrongUsageError
-from memgraft.metrics import Metric
+from memgraft.experiment.metrics import Metric
+from memgraft.grafts import buffers
 from memgraft.paper import grid
 from memgraft.paper.definition import Definition, LevelsPart, Programs
 from memgraft.paper.grid import Grid, Kept, Plan, Program

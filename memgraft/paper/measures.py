@@ -6,13 +6,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from memgraft import statistics
-from memgraft.design import MIN_PAIRS
 from memgraft.errors import WrongUsageError
+from memgraft.experiment.metrics import Metric
 from memgraft.formats import GIGA, JvmSummary, Zeroing
-from memgraft.metrics import Metric
 from memgraft.paper.definition import GridPart
 from memgraft.paper.grid import Grid, Kept
-from memgraft.statistics import Interval
+from memgraft.statistics import MIN_PAIRS, Interval
 from memgraft.words import percent, three_digits
 
 MEGA = 1e6

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from memgraft import machine, statistics
 from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError, one_line
+from memgraft.experiment.metrics import Metric
 from memgraft.grafts import GRAFTS, Selection
 from memgraft.machine import Place
-from memgraft.metrics import Metric
 from memgraft.paper import grid
 from memgraft.paper.definition import Definition, OrderingPart
 from memgraft.paper.grid import Grid, Plan, Program

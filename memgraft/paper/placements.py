@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from memgraft import __version__, machine, native, placement, statistics
-from memgraft.design import MIN_PAIRS
 from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError
 from memgraft.guest.machine import Done, Node, Root, boot, busybox
 from memgraft.paper.definition import Definition, PlacementPart
 from memgraft.paper.grid import CHECKOUT
 from memgraft.paper.measures import Cell, Table
 from memgraft.screen import dump, write_file
+from memgraft.statistics import MIN_PAIRS
 from memgraft.words import count_of, percent, three_digits
 
 SCHEMA = 1

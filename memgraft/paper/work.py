@@ -7,10 +7,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from memgraft import __version__, machine, screen, zero
+from memgraft import __version__, machine, screen
 from memgraft.errors import CannotTakeError, WrongUsageError
-from memgraft.launches import prepare_output
-from memgraft.metrics import MetricName, named
+from memgraft.experiment.launches import prepare_output
+from memgraft.experiment.metrics import MetricName, named
+from memgraft.kernels import zero
 from memgraft.paper import emulations, grid, kernels, levels, measures, orderings, placements
 from memgraft.paper.definition import Definition, definitions, find
 from memgraft.words import count_of

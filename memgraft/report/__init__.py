@@ -4,9 +4,11 @@ import os
 from datetime import datetime
 from typing import Any
 
-from memgraft import advice, jvms, machine, outcome, profiles
-from memgraft.compare import Comparison
-from memgraft.launch import is_java_launcher
+from memgraft import machine
+from memgraft.experiment import advice, outcome, profiles
+from memgraft.experiment.compare import Comparison
+from memgraft.jvm import jvms
+from memgraft.jvm.launch import is_java_launcher
 from memgraft.report import facts, page, terminal
 from memgraft.screen import Screen, dump, write_file
 from memgraft.words import percent

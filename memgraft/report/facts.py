@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from math import isinf
 
-from memgraft import launch
-from memgraft.design import SWITCHED, Side
-from memgraft.doctor import machine_lines
+from memgraft import machine
+from memgraft.experiment.design import SWITCHED, Side
+from memgraft.experiment.outcome import Measured, Outcome
+from memgraft.experiment.profiles import WORTH
 from memgraft.grafts import describe
-from memgraft.outcome import Measured, Outcome
-from memgraft.profiles import WORTH
+from memgraft.jvm import launch
 from memgraft.statistics import Interval
 from memgraft.words import change, count_of, percent, seconds_with_interval, three_digits
 
@@ -267,4 +267,4 @@ def _iterations(outcome: Outcome) -> str:
 
 
 def machine_rows(outcome: Outcome) -> list[Row]:
-    return machine_lines(outcome.machine)
+    return machine.lines(outcome.machine)

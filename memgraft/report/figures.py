@@ -13,12 +13,12 @@ from bokeh.models import ColumnDataSource, FixedTicker, HoverTool, Range1d
 from bokeh.models.annotations import BoxAnnotation, Span
 from bokeh.plotting import figure
 
-from memgraft import iterations
-from memgraft.design import Side
-from memgraft.epochs import steady
+from memgraft.experiment.design import Side
+from memgraft.experiment.epochs import steady
+from memgraft.experiment.launches import Launch
+from memgraft.experiment.outcome import Outcome
 from memgraft.formats import GIGA
-from memgraft.launches import Launch
-from memgraft.outcome import Outcome
+from memgraft.jvm import iterations
 
 COLOURS = {Side.BASELINE: "#0072b2", Side.GRAFTED: "#d55e00"}
 MARKERS = {Side.BASELINE: "circle", Side.GRAFTED: "triangle"}

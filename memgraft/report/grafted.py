@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
+from memgraft.grafts.zeroing_figures import ZeroingFigures
 from memgraft.statistics import Interval
 from memgraft.words import bytes_of, decisions, percent, seconds_of, three_digits
-from memgraft.zeroing_figures import ZeroingFigures
 
 Row = tuple[str, str]
 

@@ -10,10 +10,11 @@ from bokeh.resources import Resources
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from memgraft import __version__, launch
-from memgraft.design import Side
+from memgraft import __version__
+from memgraft.experiment.design import Side
+from memgraft.experiment.outcome import Outcome
 from memgraft.grafts import describe
-from memgraft.outcome import Outcome
+from memgraft.jvm import launch
 from memgraft.report import facts, figures, grafted
 from memgraft.words import seconds_of
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from rich.text import Text
 
-from memgraft.design import Side
-from memgraft.outcome import Outcome
+from memgraft.experiment.design import Side
+from memgraft.experiment.outcome import Outcome
 from memgraft.report import facts
 from memgraft.report.grafted import rows as grafted_rows
 from memgraft.screen import Screen, table

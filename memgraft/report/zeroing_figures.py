@@ -10,9 +10,9 @@ from bokeh.models import ColumnDataSource, FixedTicker, HoverTool, PrintfTickFor
 from bokeh.models.annotations import Span
 from bokeh.plotting import figure
 
+from memgraft.kernels.zero import kernel_order
 from memgraft.report.figures import INK, POINT_SIZE, frame
 from memgraft.words import bytes_of, count_of, three_digits
-from memgraft.zero import kernel_order
 
 COLOURS = ["#222222", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a7a00"]
 SHAPES = {

@@ -3,15 +3,14 @@
 from bokeh.embed import components
 from markupsafe import Markup
 
-from memgraft import __version__
-from memgraft.best_kernels import changes
-from memgraft.calibrate import Calibration
-from memgraft.doctor import machine_lines
+from memgraft import __version__, machine
+from memgraft.kernels.best_kernels import changes
+from memgraft.kernels.calibrate import Calibration
+from memgraft.kernels.zero_results import CALIBRATED, MEMSET, STREAMING, relative_times, throughputs
+from memgraft.kernels.zero_verdict import sentences
 from memgraft.report import page, zeroing_figures
 from memgraft.statistics import Interval
 from memgraft.words import bytes_of, count_of
-from memgraft.zero_results import CALIBRATED, MEMSET, STREAMING, relative_times, throughputs
-from memgraft.zero_verdict import sentences
 
 
 def render(calibration: Calibration) -> str:
@@ -54,7 +53,7 @@ def render(calibration: Calibration) -> str:
             }
             for row, decision in zip(calibration.rows, changes(calibration.decisions), strict=True)
         ],
-        machine=machine_lines(calibration.machine),
+        machine=machine.lines(calibration.machine),
         repetitions=count_of(measured.repetitions, "repetition"),
         streamed=bytes_of(int(measured.context["streamed_bytes"])) if "streamed_bytes" in measured.context else "?",
         late=bytes_of(int(measured.context["late_bytes"])) if "late_bytes" in measured.context else "?",

@@ -12,7 +12,7 @@ from pydantic import Field, ValidationError
 from memgraft import __version__, machine, native, statistics
 from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError
 from memgraft.formats import Format, why
-from memgraft.launch import SIGNAL_EXIT, describe_exit
+from memgraft.jvm.launch import SIGNAL_EXIT, describe_exit
 from memgraft.statistics import Interval
 
 SCHEMA = 1

@@ -5,9 +5,8 @@ from bokeh.models import ColumnDataSource, FixedTicker, HoverTool, PrintfTickFor
 from bokeh.plotting import figure
 from markupsafe import Markup
 
-from memgraft import __version__
-from memgraft.buffers import shown
-from memgraft.doctor import machine_lines
+from memgraft import __version__, machine
+from memgraft.grafts.buffers import shown
 from memgraft.paper.page import MARKERS, colour
 from memgraft.report.figures import frame
 from memgraft.report.page import embedded, template
@@ -30,7 +29,7 @@ def render(scaling: Scaling) -> str:
         origin=origin(scaling),
         sentences=sentences(scaling),
         costs=cost_rows(scaling.costs),
-        machine=machine_lines(scaling.costs.machine),
+        machine=machine.lines(scaling.costs.machine),
         repetitions=count_of(scaling.costs.repetitions, "repetition"),
         assumed=assumed(scaling),
         marks=[{"name": column(one), "colour": colour(at)} for at, one in enumerate(levels)],

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from rich.text import Text
 
-from memgraft.buffers import shown
-from memgraft.doctor import machine_lines
+from memgraft import machine
+from memgraft.grafts.buffers import shown
 from memgraft.scaling.costs import Costs
 from memgraft.scaling.work import NONE, Point, Scaling
 from memgraft.screen import Screen, table
@@ -75,7 +75,7 @@ def assumed(scaling: Scaling) -> list[str]:
 
 def show(scaling: Scaling, page: Path | None, screen: Screen) -> None:
     screen.print(Text(origin(scaling), style="bold"))
-    screen.print("; ".join(f"{name}: {value}" for name, value in machine_lines(scaling.costs.machine)[:2]))
+    screen.print("; ".join(f"{name}: {value}" for name, value in machine.lines(scaling.costs.machine)[:2]))
     made = table("", "nanoseconds", right=["nanoseconds"])
     for name, value in cost_rows(scaling.costs):
         made.add_row(name, value)

@@ -6,9 +6,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from memgraft import __version__, buffers
+from memgraft import __version__
 from memgraft.errors import WrongUsageError
 from memgraft.formats import GIGA
+from memgraft.grafts import buffers
 from memgraft.scaling import costs as measured
 from memgraft.scaling.costs import Costs
 from memgraft.scaling.model import Found, Stage, response, solve

@@ -8,14 +8,14 @@ from typing import Any, cast
 import numpy as np
 
 from memgraft import grafts
-from memgraft.compare import Comparison, Settings
-from memgraft.design import SWITCHED, Pairing, Planned, Side
+from memgraft.experiment.compare import Comparison, Settings
+from memgraft.experiment.design import SWITCHED, Pairing, Planned, Side
+from memgraft.experiment.launches import Launch
+from memgraft.experiment.metrics import MetricName
+from memgraft.experiment.outcome import Outcome, analyse
 from memgraft.formats import Epoch, Epochs, EpochSide, Grafts, Jvm, JvmSummary, Zeroing
-from memgraft.iterations import Iteration
-from memgraft.launch import Ended, Joining, Via
-from memgraft.launches import Launch
-from memgraft.metrics import MetricName
-from memgraft.outcome import Outcome, analyse
+from memgraft.jvm.iterations import Iteration
+from memgraft.jvm.launch import Ended, Joining, Via
 
 MACHINE: dict[str, Any] = {
     "cpu": "Fake CPU",

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from memgraft import advice
-from memgraft.design import Pairing
+from memgraft.experiment import advice
+from memgraft.experiment.design import Pairing
+from memgraft.experiment.metrics import MetricName
 from memgraft.formats import Grafts
-from memgraft.metrics import MetricName
 from memgraft.statistics import Interval
 from memgraft.tests import synthetic
 

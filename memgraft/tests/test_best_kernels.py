@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memgraft import kernel_table, machine
-from memgraft.best_kernels import choose, rows
+from memgraft import machine
 from memgraft.errors import CannotTakeError
-from memgraft.kernel_table import Row
-from memgraft.zero_results import CALIBRATED, MEMSET, MODES, OF_MANY, Context, Result, contexts, ratio_of
+from memgraft.kernels.best_kernels import choose, rows
+from memgraft.kernels.zero_results import CALIBRATED, MEMSET, MODES, OF_MANY, Context, Result, contexts, ratio_of
+from memgraft.machine import kernel_table
+from memgraft.machine.kernel_table import Row
 
 SIZES = [64, 1024, 32 << 10, 1 << 20]
 CLEAR = 0.002

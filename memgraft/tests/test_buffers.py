@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memgraft import formats, grafts
-from memgraft.buffer_figures import lines
-from memgraft.buffers import KINDS, Buffers, parse, shown
 from memgraft.errors import WrongUsageError
+from memgraft.grafts.buffer_figures import lines
+from memgraft.grafts.buffers import KINDS, Buffers, parse, shown
 
 
 def test_three_levels() -> None:

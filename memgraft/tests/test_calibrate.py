@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from memgraft import machine, native
-from memgraft.calibrate import table_for_this_cpu
+from memgraft.kernels.calibrate import table_for_this_cpu
+from memgraft.kernels.zero_results import relative_times, throughputs
 from memgraft.tests.conftest import Memgraft
 from memgraft.tests.test_report import Reader
-from memgraft.zero_results import relative_times, throughputs
 
 SIZES = [64, 2048, 32 << 10, 1 << 20]
 FLAT = {"memset": 10.0, "avx2": 9.0, "non-temporal-64": 3.0, "word-4": 5.0}
@@ -222,8 +222,8 @@ class TestSeries:
 
 
 def _measured() -> list[Any]:
+    from memgraft.kernels.zero_results import Result
     from memgraft.tests.test_zero_verdict import spread
-    from memgraft.zero_results import Result
 
     return [
         Result("word-4", "resident", 64, spread(5)),

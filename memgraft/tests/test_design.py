@@ -2,8 +2,8 @@
 
 import pytest
 
-from memgraft.design import SWITCHED, Pairing, Planned, Side, plan, rounds
 from memgraft.errors import CannotTakeError
+from memgraft.experiment.design import SWITCHED, Pairing, Planned, Side, plan, rounds
 
 
 def sides(groups: list[list[Planned]]) -> str:

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from memgraft import advice, epochs, statistics
-from memgraft.design import Side
+from memgraft import statistics
 from memgraft.errors import WrongUsageError
+from memgraft.experiment import advice, epochs
+from memgraft.experiment.design import Side
 from memgraft.formats import Epoch, EpochSide
 from memgraft.report import facts
 from memgraft.tests import synthetic

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memgraft import iterations
 from memgraft.errors import WrongUsageError
-from memgraft.iterations import Iteration, parse
+from memgraft.jvm import iterations
+from memgraft.jvm.iterations import Iteration, parse
 
 
 def line(number: int, workload: object = "w", **fields: object) -> str:

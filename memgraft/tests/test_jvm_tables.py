@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from memgraft.formats import Buffers, Grafts, Jvm, JvmSummary
-from memgraft.jvm_tables import tables
+from memgraft.grafts.jvm_tables import tables
 from memgraft.tests.test_ordering_graft import ordering
 
 LATENCY = {"requests": 1, "median_nanoseconds": 1.0, "p99_nanoseconds": 2.0, "highest_nanoseconds": 3.0}

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from memgraft import jvms, native
+from memgraft import native
 from memgraft.errors import WrongUsageError
+from memgraft.jvm import jvms
 from memgraft.tests.test_formats import REFUSED
 
 PROPERTIES = """Property settings:

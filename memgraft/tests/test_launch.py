@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memgraft import launch
 from memgraft.errors import WrongUsageError
-from memgraft.launch import JAVA_TOOL_OPTIONS, JDK_JAVA_OPTIONS, Joining, Via
+from memgraft.jvm import launch
+from memgraft.jvm.launch import JAVA_TOOL_OPTIONS, JDK_JAVA_OPTIONS, Joining, Via
 
 ELF = b"\x7fELF rest of a binary"
 

@@ -5,10 +5,11 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from memgraft import buffer_figures, grafts
+from memgraft import grafts
 from memgraft.cli import app
 from memgraft.errors import WrongUsageError
 from memgraft.formats import Buffers, JvmSummary, Numa
+from memgraft.grafts import buffer_figures
 
 COUNTS = Numa(
     nodes=2,

@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from memgraft import grafts, launch, ordering_figures
+from memgraft import grafts
 from memgraft.errors import WrongUsageError
 from memgraft.formats import Grafts, Jvm, JvmSummary, Ordering
+from memgraft.grafts import ordering_figures
+from memgraft.jvm import launch
 
 C2 = {
     "methods": 400,

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from memgraft.errors import WrongUsageError
-from memgraft.metrics import MetricName
-from memgraft.outcome import Outcome
+from memgraft.experiment.metrics import MetricName
+from memgraft.experiment.outcome import Outcome
 from memgraft.report import facts
 from memgraft.tests import synthetic
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError
-from memgraft.metrics import MetricName
+from memgraft.experiment.metrics import MetricName
 from memgraft.paper import definition, grid, work
 from memgraft.paper.measures import MEAN
 from memgraft.tests.conftest import Memgraft

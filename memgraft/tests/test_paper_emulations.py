@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError
-from memgraft.metrics import MetricName
+from memgraft.experiment.metrics import MetricName
 from memgraft.paper import definition, emulations, work
 from memgraft.paper.emulations import FENCE_CYCLES, KINDS, Run
 from memgraft.paper.measures import MEAN

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memgraft.errors import WrongUsageError
-from memgraft.metrics import MetricName
+from memgraft.experiment.metrics import MetricName
 from memgraft.paper import definition, levels, work
 from memgraft.paper.grid import Plan
 from memgraft.paper.levels import Choice

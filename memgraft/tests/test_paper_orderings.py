@@ -11,10 +11,10 @@ import pytest
 
 from memgraft import machine
 from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError
+from memgraft.experiment.metrics import MetricName
 from memgraft.grafts import Choice as GraftChoice
 from memgraft.grafts import Graft
 from memgraft.machine import Place, places
-from memgraft.metrics import MetricName
 from memgraft.paper import definition, grid, orderings, work
 from memgraft.paper.grid import Plan, Program
 from memgraft.paper.levels import Choice

@@ -50,7 +50,7 @@ def kept(folder: Path, found: list[Run]) -> Path:
 
 
 def asked(source: Path, output: Path, **fields: Any) -> work.Asked:
-    from memgraft.metrics import MetricName
+    from memgraft.experiment.metrics import MetricName
 
     return work.Asked("small", 3, 2, None, MetricName.ITERATION_WALL, source, output, **fields)
 

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from memgraft import native, place, placement, placing_here
+from memgraft import native, placement
 from memgraft.errors import MemgraftError, WrongUsageError
+from memgraft.machine import placing_here
+from memgraft.placement import place
 from memgraft.screen import Screen
 from memgraft.tests.conftest import Memgraft
 

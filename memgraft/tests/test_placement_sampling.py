@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from memgraft import placement_sampling as sampling
 from memgraft.errors import MemgraftError
+from memgraft.placement import placement_sampling as sampling
 
 
 def test_distance() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memgraft import profiles
+from memgraft.experiment import profiles
 from memgraft.tests.conftest import Done, Memgraft, program
 
 

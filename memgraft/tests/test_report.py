@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from memgraft import advice
-from memgraft.design import Side
-from memgraft.metrics import MetricName
-from memgraft.outcome import Outcome
+from memgraft.experiment import advice
+from memgraft.experiment.design import Side
+from memgraft.experiment.metrics import MetricName
+from memgraft.experiment.outcome import Outcome
 from memgraft.report import facts, page, terminal
 from memgraft.screen import Screen
 from memgraft.tests import synthetic

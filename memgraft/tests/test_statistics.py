@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from memgraft import statistics
-from memgraft.design import MIN_PAIRS
-from memgraft.statistics import Interval
+from memgraft.statistics import MIN_PAIRS, Interval
 
 positive = st.floats(min_value=1e-3, max_value=1e3)
 

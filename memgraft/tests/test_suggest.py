@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memgraft import suggest
 from memgraft.errors import CannotTakeError
+from memgraft.ordering import suggest
 
 HASH = "java.util.HashMap.get(Ljava/lang/Object;)Ljava/lang/Object;"
 

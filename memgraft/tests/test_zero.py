@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from memgraft import native, zero
+from memgraft import native
 from memgraft.errors import CannotTakeError
+from memgraft.kernels import zero
+from memgraft.kernels.zero_results import contexts
 from memgraft.tests.conftest import Memgraft
-from memgraft.zero_results import contexts
 
 
 def row(kernel: str, mode: str, size: int, speed: float, **fields: object) -> dict[str, Any]:

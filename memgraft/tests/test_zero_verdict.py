@@ -1,8 +1,8 @@
 """What may be promised of the calibrated choice, by planted results."""
 
-from memgraft import zero_verdict
-from memgraft.zero_results import CALIBRATED, MEMSET, Result
-from memgraft.zero_verdict import judge, sentences
+from memgraft.kernels import zero_verdict
+from memgraft.kernels.zero_results import CALIBRATED, MEMSET, Result
+from memgraft.kernels.zero_verdict import judge, sentences
 
 LARGE = 32 << 10
 

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator
 from itertools import chain
 
-from memgraft import iterations
-from memgraft.design import MIN_PAIRS, Pairing, Side
-from memgraft.epochs import significant
-from memgraft.metrics import MetricName
-from memgraft.outcome import Outcome
-from memgraft.run import missed_tlabs
-from memgraft.statistics import pairs_to_resolve
+from memgraft.experiment.design import Pairing, Side
+from memgraft.experiment.epochs import significant
+from memgraft.experiment.metrics import MetricName
+from memgraft.experiment.outcome import Outcome
+from memgraft.jvm import iterations
+from memgraft.jvm.summaries import missed_tlabs
+from memgraft.statistics import MIN_PAIRS, pairs_to_resolve
 from memgraft.words import count_of, percent
 
 # Where a warning starts. None of these decides anything: the interval already holds the noise. They say where to look.

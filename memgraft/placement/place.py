@@ -16,8 +16,9 @@ from typing import Any
 
 from rich.text import Text
 
-from memgraft import launch, native, placement
+from memgraft import native, placement
 from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError
+from memgraft.jvm import launch
 from memgraft.placement import Placed, Summary
 from memgraft.screen import Screen, table
 from memgraft.words import bytes_of, count_of, percent, seconds_of

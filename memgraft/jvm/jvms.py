@@ -13,7 +13,7 @@ from memgraft import native
 from memgraft.errors import CannotTakeError, WrongUsageError, one_line
 from memgraft.formats import GraftCheck, Jvm, JvmCheck, read_check, read_summaries
 from memgraft.grafts import GRAFTS
-from memgraft.launch import agent_option, loadable
+from memgraft.jvm.launch import agent_option, loadable
 
 CHECK_TIMEOUT_SECONDS = 60
 SYSTEM_FOLDER = Path("usr/lib/jvm")

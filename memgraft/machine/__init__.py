@@ -18,6 +18,8 @@ from typing import Any
 
 import psutil
 
+from memgraft.words import bytes_of
+
 LSCPU_TIMEOUT_SECONDS = 10
 
 # perf_event_open(2): it has no wrapper in libc, so its number is needed (Linux, arch/*/**/syscall*.tbl, and
@@ -263,3 +265,27 @@ class Load:
             return 0.0, 0.0
         others = (self.busy - before.busy - own_seconds) / total
         return min(max(others, 0.0), 1.0), min(max((self.stolen - before.stolen) / total, 0.0), 1.0)
+
+
+def lines(described: dict[str, Any]) -> list[tuple[str, str]]:
+    """The machine in short lines of (what, how much)."""
+    caches = ", ".join(
+        f"{c['name']} {bytes_of(c['bytes'])}" + (f" x {c['instances']}" if c["instances"] > 1 else "")
+        for c in described["caches"]
+    )
+    counters = described["hardware_counters"]
+    cpus = f"{described['cpus']} CPUs, {described['cores'] or '?'} cores"
+    if described["usable_cpus"] != described["cpus"]:
+        cpus += f", of which this process may use {described['usable_cpus']} CPUs"
+    return [
+        ("CPU", f"{described['cpu']} ({described['architecture']})"),
+        ("CPUs", cpus),
+        ("virtual", f"yes, under {described['hypervisor']}" if described["hypervisor"] else "no"),
+        ("caches", caches or "unknown (lscpu of util-linux tells)"),
+        ("NUMA nodes", str(described["numa_nodes"])),
+        ("memory", bytes_of(described["memory_bytes"])),
+        ("kernel", described["kernel"]),
+        ("huge pages", f"transparent: {described['transparent_huge_pages'] or 'unknown'}"),
+        ("governor", described["cpu_governor"] or "unknown"),
+        ("counters", ("yes: " if counters["available"] else "no: ") + counters["reason"]),
+    ]

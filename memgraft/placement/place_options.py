@@ -91,8 +91,8 @@ def place(
     The program's input, output and errors are its own; the summary goes to standard error. With --json the program's
     standard output goes to standard error.
     """
-    from memgraft import place as work
-    from memgraft.run import to_standard_error
+    from memgraft.placement import place as work
+    from memgraft.screen import to_standard_error
 
     asked = work.Asked(
         command or [],

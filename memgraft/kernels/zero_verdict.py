@@ -4,9 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from memgraft.statistics import Interval
-from memgraft.words import bytes_of, count_of
-from memgraft.zero_results import (
+from memgraft.kernels.zero_results import (
     CALIBRATED,
     MEMSET,
     OF_MANY,
@@ -18,6 +16,8 @@ from memgraft.zero_results import (
     fastest,
     ratio_of,
 )
+from memgraft.statistics import Interval
+from memgraft.words import bytes_of, count_of
 
 NEAR_BEST = 0.97
 STREAMING_FROM = 32 << 10

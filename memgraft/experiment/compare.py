@@ -7,14 +7,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from memgraft import grafts, iterations, launch, profiles
-from memgraft.design import MIN_PAIRS, SWITCHED, Pairing, Side, plan
-from memgraft.epochs import require_epochs, series_of
+from memgraft import grafts
 from memgraft.errors import WrongUsageError
+from memgraft.experiment import profiles
+from memgraft.experiment.design import SWITCHED, Pairing, Side, plan
+from memgraft.experiment.epochs import require_epochs, series_of
+from memgraft.experiment.launches import Launch, Launches
+from memgraft.experiment.metrics import MetricName, named
 from memgraft.grafts import Selection
-from memgraft.launches import Launch, Launches
+from memgraft.jvm import iterations, launch
 from memgraft.machine import halves
-from memgraft.metrics import MetricName, named
+from memgraft.statistics import MIN_PAIRS
 
 DEFAULT_PAIRS = 10
 DEFAULT_EPOCHS_LAUNCHES = 1

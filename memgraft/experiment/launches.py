@@ -13,15 +13,16 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from memgraft import iterations, launch, native
-from memgraft.design import Planned
+from memgraft import native
 from memgraft.errors import InterruptedRunError, MemgraftError, ProgramFailedError, WrongUsageError, one_line
+from memgraft.experiment.design import Planned
 from memgraft.formats import JvmSummary, read_summaries
 from memgraft.grafts import Selection, joining
-from memgraft.iterations import Iteration
-from memgraft.jvms import NO_NEWS
+from memgraft.jvm import iterations, launch
+from memgraft.jvm.iterations import Iteration
+from memgraft.jvm.jvms import NO_NEWS
+from memgraft.jvm.summaries import jvm_as_json, refusal_of, require_space, unreached_error
 from memgraft.machine import Load
-from memgraft.run import jvm_as_json, refusal_of, require_space, unreached_error
 
 LOG_TAIL_BYTES = 16384
 STACK_FRAME = re.compile(r"^\s+(at |\.\.\. \d+ more)")

@@ -15,13 +15,24 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from memgraft import __version__, launch, machine, native, zero_verdict
+from memgraft import __version__, machine, native
 from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError
 from memgraft.formats import GIGA
-from memgraft.kernel_table import table_for_this_cpu
+from memgraft.jvm import launch
+from memgraft.kernels import zero_verdict
+from memgraft.kernels.zero_results import (
+    CALIBRATED,
+    MEMSET,
+    STREAMING_USED,
+    Result,
+    candidates,
+    contexts,
+    fastest,
+    ratio_of,
+)
+from memgraft.machine.kernel_table import table_for_this_cpu
 from memgraft.screen import Screen, table
 from memgraft.words import bytes_of, count_of, three_digits
-from memgraft.zero_results import CALIBRATED, MEMSET, STREAMING_USED, Result, candidates, contexts, fastest, ratio_of
 
 SCHEMA = 2
 REPETITIONS, QUICK_REPETITIONS = 9, 5

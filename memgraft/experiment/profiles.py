@@ -25,8 +25,8 @@ from pydantic import Field, NonNegativeFloat, PositiveFloat, ValidationError
 
 from memgraft import __version__, machine, screen
 from memgraft.formats import Format, why
-from memgraft.jvms import JVM_VARIABLES, cache_root
-from memgraft.launch import is_java_launcher
+from memgraft.jvm.jvms import JVM_VARIABLES, cache_root
+from memgraft.jvm.launch import is_java_launcher
 from memgraft.words import change, percent
 
 SCHEMA = 1

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memgraft.errors import CannotTakeError
-from memgraft.kernel_table import Row
+from memgraft.kernels.zero_results import MEMSET, OF_MANY, Context, Result, candidates, contexts, fastest, ratio_of
+from memgraft.machine.kernel_table import Row
 from memgraft.statistics import Interval
-from memgraft.zero_results import MEMSET, OF_MANY, Context, Result, candidates, contexts, fastest, ratio_of
 
 WORTH = 0.01
 """How much faster a kernel must be, by the median, to be worth a row of its own."""

@@ -20,7 +20,7 @@ from typing import Any
 
 from memgraft.errors import CannotTakeError, MemgraftError
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 DEFINITION = ROOT / "experiments/placement/sampling/cg.toml"
 BUILD = ROOT / "build/native"
 PLUGIN = BUILD / "observation/plugin/libmemgraft_tcg_sampling.so"

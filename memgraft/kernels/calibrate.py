@@ -11,15 +11,17 @@ from typing import Any
 
 from rich.text import Text
 
-from memgraft import __version__, kernel_table, machine, zero, zero_verdict
-from memgraft.best_kernels import Decision, changes, choose, rows
+from memgraft import __version__, machine
 from memgraft.errors import CannotTakeError, WrongUsageError, writing_to
-from memgraft.kernel_table import Row, table_for_this_cpu
+from memgraft.kernels import zero, zero_verdict
+from memgraft.kernels.best_kernels import Decision, changes, choose, rows
+from memgraft.kernels.zero import Measurement
+from memgraft.kernels.zero_results import MEMSET, Context
+from memgraft.kernels.zero_verdict import Verdict
+from memgraft.machine import kernel_table
+from memgraft.machine.kernel_table import Row, table_for_this_cpu
 from memgraft.screen import Screen
 from memgraft.words import bytes_of, count_of
-from memgraft.zero import Measurement
-from memgraft.zero_results import MEMSET, Context
-from memgraft.zero_verdict import Verdict
 
 __all__ = ["Calibration", "calibrate", "show", "table_for_this_cpu"]
 

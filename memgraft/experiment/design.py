@@ -6,12 +6,6 @@ from enum import StrEnum
 
 from memgraft.errors import CannotTakeError
 
-MIN_PAIRS = 6
-"""The smallest number of pairs whose exact 95 % interval of the median is finite.
-
-Both ends of the sample hold the median with probability 1 - 2 / 2**n: 0.969 for 6 pairs, 0.938 for 5.
-"""
-
 
 class Pairing(StrEnum):
     """How the two sides of a pair share the machine and the minute."""

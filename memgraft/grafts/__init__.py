@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote_from_bytes
 
-from memgraft import buffers
 from memgraft.errors import WrongUsageError
+from memgraft.grafts import buffers
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from math import inf, isinf
 from typing import Any, Literal
 
 from memgraft import statistics
+from memgraft.experiment.launches import Launch
+from memgraft.experiment.metrics import Metric
 from memgraft.formats import GIGA
-from memgraft.iterations import steady_mean
-from memgraft.launches import Launch
-from memgraft.metrics import Metric
+from memgraft.jvm.iterations import steady_mean
 from memgraft.statistics import Interval
 
 

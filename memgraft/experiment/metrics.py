@@ -6,8 +6,8 @@ from enum import StrEnum
 from typing import Protocol
 
 from memgraft.formats import JvmSummary
-from memgraft.iterations import Iteration, Time, steady_mean
-from memgraft.launch import Ended
+from memgraft.jvm.iterations import Iteration, Time, steady_mean
+from memgraft.jvm.launch import Ended
 
 
 class Measurable(Protocol):

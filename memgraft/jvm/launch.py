@@ -24,7 +24,7 @@ from urllib.parse import quote_from_bytes
 
 from memgraft.errors import WrongUsageError
 from memgraft.grafts import ORDERING, ZEROING, Selection, agent_options, joining, jvm_options
-from memgraft.kernel_table import table_for_this_cpu
+from memgraft.machine.kernel_table import table_for_this_cpu
 
 JDK_JAVA_OPTIONS = "JDK_JAVA_OPTIONS"
 JAVA_TOOL_OPTIONS = "JAVA_TOOL_OPTIONS"

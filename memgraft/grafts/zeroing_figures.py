@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memgraft import statistics
-from memgraft.design import MIN_PAIRS
 from memgraft.formats import GIGA, Counter, Helper, JvmSummary, Share, Zeroing
-from memgraft.statistics import Interval
+from memgraft.statistics import MIN_PAIRS, Interval
 
 WHOLE = (
     *("tlabs", "missed_tlabs", "bytes", "cycles", "windows", "window_waste_bytes", "fresh_bytes", "helper_ready_bytes"),

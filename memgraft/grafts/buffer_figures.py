@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from memgraft import statistics
-from memgraft.buffers import shown
 from memgraft.formats import GIGA, BufferLevel, Buffers, JvmSummary, Latency, Numa, OwnSize
+from memgraft.grafts.buffers import shown
 from memgraft.statistics import Interval
 from memgraft.words import bytes_of, count_of, percent, seconds_of
 

@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 
 from memgraft import statistics
-from memgraft.design import MIN_PAIRS, Side
 from memgraft.errors import WrongUsageError
+from memgraft.experiment.design import Side
 from memgraft.formats import GIGA, Epoch, JvmSummary
+from memgraft.statistics import MIN_PAIRS
 
 QUADRUPLE = 4
 MAX_BATCHES = 30

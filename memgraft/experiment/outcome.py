@@ -5,20 +5,22 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from memgraft import __version__, buffer_figures, epochs, iterations, ordering_figures, statistics
-from memgraft.break_even import BreakEven, break_even
-from memgraft.buffer_figures import Row
-from memgraft.compare import Comparison, Settings
-from memgraft.design import MIN_PAIRS, SWITCHED, Pairing, Side
-from memgraft.epochs import Switched
+from memgraft import __version__, statistics
 from memgraft.errors import WrongUsageError
+from memgraft.experiment import epochs
+from memgraft.experiment.break_even import BreakEven, break_even
+from memgraft.experiment.compare import Comparison, Settings
+from memgraft.experiment.design import SWITCHED, Pairing, Side
+from memgraft.experiment.epochs import Switched
+from memgraft.experiment.launches import Launch
+from memgraft.experiment.metrics import AUTO, BOUND, EPOCH, METRICS, Metric, MetricName, named
 from memgraft.formats import Jvm
-from memgraft.grafts import choices
-from memgraft.launches import Launch
-from memgraft.metrics import AUTO, BOUND, EPOCH, METRICS, Metric, MetricName, named
-from memgraft.run import joined_as_json
-from memgraft.statistics import Interval
-from memgraft.zeroing_figures import ZeroingFigures, zeroing_figures
+from memgraft.grafts import buffer_figures, choices, ordering_figures
+from memgraft.grafts.buffer_figures import Row
+from memgraft.grafts.zeroing_figures import ZeroingFigures, zeroing_figures
+from memgraft.jvm import iterations
+from memgraft.jvm.summaries import joined_as_json
+from memgraft.statistics import MIN_PAIRS, Interval
 
 SCHEMA = 2
 """2: the other side is called baseline, as it need not be the stock."""

@@ -1,0 +1,1 @@
+"""A comparison: its design, its launches, its numbers, and what may be said of them."""

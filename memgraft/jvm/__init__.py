@@ -1,0 +1,1 @@
+"""Java virtual machines: finding and starting them, and what they write."""

@@ -1,0 +1,1 @@
+"""Zeroing kernels: measured, compared, chosen for a CPU."""

@@ -1,0 +1,1 @@
+"""Which methods could do without order."""
