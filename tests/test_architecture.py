@@ -92,8 +92,8 @@ def rows() -> list[tuple[str, list[str]]]:
         cells = [cell.strip() for cell in line.split(" | ")]
         if line.startswith("| ") and len(cells) > 1 and not line.startswith("| ---"):
             # What is built is not tracked.
-            line = line.replace("`build/`", "")
-            named = re.findall(r"`([\w./-]+(?:/|\.(?:cpp|h|c|py|java|md|sh|json|txt)))`", line)
+            listed = line.replace("`build/`", "")
+            named = re.findall(r"`([\w./-]+(?:/|\.(?:cpp|h|c|py|java|md|sh|json|txt)))`", listed)
             found.append((cells[0].removeprefix("| "), named))
     return found
 
