@@ -144,7 +144,7 @@ def run(
         command or [],
         selection,
         via,
-        stdout=work.to_standard_error() if json else None,
+        stdout=screen.to_standard_error() if json else None,
         profile=profile,
         suggest_relaxed=suggest_relaxed,
     )
