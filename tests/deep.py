@@ -45,7 +45,7 @@ def pytest_step(area: str, minutes: float, *files: str, alone: bool = False) -> 
 
 
 STEPS = [
-    pytest_step("zeroing", 2.5, "test_agent.py", "test_strategies.py"),
+    pytest_step("zeroing", 2.5, "test_agent.py", "test_strategies.py", "test_adding_a_graft.py"),
     pytest_step("buffers", 3.5, "test_buffers.py"),
     pytest_step("numa", 1, "test_numa.py"),
     pytest_step("ordering", 12, "test_ordering.py", "test_x86_fences.py", "test_aarch64_ordering.py"),
