@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "buffers/install.h"
+#include "buffers/needs.h"
 #include "buffers/options.h"
 #include "join/availability.h"
 #include "memgraft/units.h"

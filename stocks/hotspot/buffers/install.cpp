@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "buffers/needs.h"
 #include "buffers/numa_eden.h"
 #include "clocks/clocks.h"
 #include "join/heap_methods.h"
@@ -27,14 +28,6 @@
 namespace memgraft::hotspot {
 
 namespace {
-
-constexpr std::array kFeatures{17, 21, 25};
-constexpr std::array kGraftedCollectors{Collector::serial, Collector::parallel, Collector::g1};
-constexpr std::array<FlagNeed, 1> kFlags{{{.name = "UseTLAB", .value = true, .option = "-XX:+UseTLAB"}}};
-constexpr std::array kSlots{kAllocateNewTlab, kEnsureParsability};
-constexpr std::array kFunctions{kFillWithObjects};
-constexpr std::string_view kRegionFlag = "G1HeapRegionSize";
-constexpr std::array kSizeFlags{kRegionFlag};
 
 // What automatic sizes begin with: 64 KiB, 1 MiB, 16 MiB. No TLAB is made smaller than 4 KiB, a page.
 constexpr std::uint64_t kFirstTlabWords = 8'192;
@@ -327,18 +320,6 @@ std::vector<allocation::Level> own_levels(const allocation::Topology& topology) 
 }
 
 }  // namespace
-
-const Needs kBufferNeeds{.graft = "buffers",
-                         .features = kFeatures,
-                         .collectors = kGraftedCollectors,
-                         .flags = kFlags,
-                         .slots = kSlots,
-                         .imports = {},
-                         .functions = kFunctions,
-                         .data = {},
-                         .methods = {},
-                         .entries = {},
-                         .size_flags = kSizeFlags};
 
 Joints find_buffer_joints(const Stock& stock, Collector collector) {
   return find_joints(kBufferNeeds, stock, collector);

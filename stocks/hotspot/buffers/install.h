@@ -16,8 +16,6 @@
 
 namespace memgraft::hotspot {
 
-extern const Needs kBufferNeeds;
-
 // Finds every joint. Throws a Refusal. To be called before another graft changes anything.
 Joints find_buffer_joints(const Stock& stock, Collector collector);
 

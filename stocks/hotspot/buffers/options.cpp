@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <system_error>
-#include <utility>
 
 #include "memgraft/units.h"
 
@@ -12,11 +11,12 @@ namespace memgraft::hotspot {
 namespace {
 
 // `core:1048576+processor:16777216`
-std::vector<allocation::Level> parse_levels(std::string_view value, std::string_view option) {
+std::vector<allocation::Level> parse_levels(const Option& option) {
   constexpr std::string_view kExpected =
       "buffers=KIND:BYTES+KIND:BYTES with kinds of cpu, core, processor and node in this order, each once, "
       "and sizes that are multiples of 8 and of the one before, below 32 GiB";
   std::vector<allocation::Level> levels;
+  const std::string_view value = option.value;
   if (value == "none") {
     return levels;  // nothing but the counts: TLABs come from the heap
   }
@@ -33,12 +33,12 @@ std::vector<allocation::Level> parse_levels(std::string_view value, std::string_
                        bytes % kBytesPerWord == 0 && end == digits.data() + digits.size() && words > 0 &&
                        words <= allocation::kMostWords;
     if (!right) {
-      refuse_option(option, kExpected);
+      refuse_option(option.text, kExpected);
     }
     const auto level = allocation::Level{
         .kind = static_cast<allocation::Kind>(kind - allocation::kKindNames.begin()), .words = words};
     if (!levels.empty() && (level.kind <= levels.back().kind || words % levels.back().words != 0)) {
-      refuse_option(option, kExpected);
+      refuse_option(option.text, kExpected);
     }
     levels.push_back(level);
   }
@@ -67,17 +67,21 @@ std::string BufferWords::asking() const { return "buffers=KIND:BYTES"; }
 
 bool BufferWords::take(const Option& option) {
   if (option.key == "buffers") {
-    levels_ = option.value;
-    levels_option_ = option.text;
-  } else if (option.key == "take") {
-    take_ = parse_take(option);
+    asked_ = true;
+    options_.automatic = option.value == "auto";
+    options_.levels = options_.automatic ? std::vector<allocation::Level>() : parse_levels(option);
+    return true;
+  }
+  if (option.key == "take") {
+    options_.take = parse_take(option);
   } else if (option.key == "zero-at") {
-    zero_at_refill_ = parse_zero_at(option);
+    options_.zero_at_refill = parse_zero_at(option);
   } else if (option.is("numa-eden")) {
-    numa_eden_ = true;
+    options_.numa_eden = true;
   } else {
     return false;
   }
+  anything_besides_ = true;
   return true;
 }
 
@@ -88,28 +92,15 @@ bool BufferWords::whole_buffers_are_zeroed() const {
 }
 
 void BufferWords::complete(std::string_view text) {
-  if (!levels_ && !take_ && !zero_at_refill_ && !numa_eden_) {
-    return;
-  }
-  if (!levels_) {
+  if (!asked_ && anything_besides_) {
     refuse_option(text, "buffers=KIND:BYTES together with take, zero-at or numa-eden");
   }
-  BufferOptions options{.levels = {},
-                        .automatic = *levels_ == "auto",
-                        .zero_at_refill = zero_at_refill_.value_or(false),
-                        .numa_eden = numa_eden_,
-                        .take = take_.value_or(BufferOptions::Take::automatic)};
-  if (!options.automatic) {
-    options.levels = parse_levels(*levels_, levels_option_);
-  }
-  const bool some_level = !options.levels.empty() || options.automatic;
-  if (options.zero_at_refill && !(whole_buffers_are_zeroed() && some_level)) {
+  const bool some_level = !options_.levels.empty() || options_.automatic;
+  if (options_.zero_at_refill && !(whole_buffers_are_zeroed() && some_level)) {
     refuse_option(
         text,
         "zero-at=refill together with buffers of some level and zeroing=bulk, non-temporal or concurrent");
   }
-  options_ = std::move(options);
-  asked_ = true;
 }
 
 }  // namespace memgraft::hotspot

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,12 +45,8 @@ class BufferWords : public GraftOptions {
   [[nodiscard]] bool whole_buffers_are_zeroed() const;
 
   const ZeroingWords* zeroing_;
-  std::optional<std::string> levels_;
-  std::string levels_option_;  // that named them
-  std::optional<BufferOptions::Take> take_;
-  std::optional<bool> zero_at_refill_;
-  bool numa_eden_ = false;
   bool asked_ = false;
+  bool anything_besides_ = false;
   BufferOptions options_;
 };
 

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "buffers/install.h"
+#include "buffers/needs.h"
 #include "join/stock.h"
 #include "zeroing/needs.h"
 

@@ -7,6 +7,7 @@
 #include "fake_library.h"
 #include "join/patch.h"
 #include "join/refusal.h"
+#include "memgraft/units.h"
 
 namespace memgraft::hotspot {
 namespace {

@@ -68,6 +68,8 @@ class Hierarchy {
   ~Hierarchy();
   Hierarchy(const Hierarchy&) = delete;
   Hierarchy& operator=(const Hierarchy&) = delete;
+  Hierarchy(Hierarchy&&) = delete;
+  Hierarchy& operator=(Hierarchy&&) = delete;
 
   // `wanted` words or somewhat fewer, at least `least`, zeroed by nobody.
   Taken take(std::uint64_t least, std::uint64_t wanted, void* context);

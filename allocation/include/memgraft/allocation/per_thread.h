@@ -27,6 +27,8 @@ class PerThread {
   }
   PerThread(const PerThread&) = delete;
   PerThread& operator=(const PerThread&) = delete;
+  PerThread(PerThread&&) = delete;
+  PerThread& operator=(PerThread&&) = delete;
 
   // The calling thread's. Allocates at its first call.
   T& mine() {
