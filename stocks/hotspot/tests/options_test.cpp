@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "agent_options.h"
 #include "join/refusal.h"
@@ -84,6 +85,19 @@ TEST(Options, OfZeroingBelongTogether) {
   }
 }
 
+TEST(Options, OfBuffersAreReadInAnyOrder) {
+  const BufferOptions buffers =
+      *parse_options("zero-at=refill,take=atomic,buffers=cpu:4096+node:8192,zeroing=bulk").buffers;
+  EXPECT_EQ(buffers.levels,
+            (std::vector<allocation::Level>{{.kind = allocation::Kind::cpu, .words = 512},
+                                            {.kind = allocation::Kind::node, .words = 1024}}));
+  EXPECT_EQ(buffers.take, BufferOptions::Take::atomic);
+  EXPECT_TRUE(buffers.zero_at_refill);
+  EXPECT_FALSE(buffers.automatic);
+  EXPECT_TRUE(parse_options("buffers=auto").buffers->automatic);
+  EXPECT_TRUE(parse_options("buffers=none,zero-at=tlab").buffers->levels.empty());
+}
+
 TEST(Options, OfOrderingBelongTogether) {
   const OrderingOptions sc = *parse_options("ordering=sc").ordering;
   EXPECT_EQ(sc.placement, "sc");
@@ -121,19 +135,25 @@ TEST_P(WrongOptions, AreRefusedInOneLineAsWrongUsage) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, WrongOptions,
-    testing::Values("", "zeroing", "zeroing=", "zeroing=bukl", "zeroing=hot-path", "Zeroing=bulk",
-                    "zeroing=bulk,", "zeroing=bulk,,check", "check", "check=1,summary=/", "summary=/",
-                    "zeroing=bulk,live", "zeroing=bulk,live=1,summary=/",
-                    "zeroing=bulk,summary=", "zeroing=bulk,summary=/no/such/folder",
-                    "zeroing=bulk,summary=/%", "zeroing=bulk,summary=/%2", "window=4096", "against=bulk",
-                    "zeroing=bulk,window=4096", "zeroing=windows,window=5000", "zeroing=windows,window=2048",
-                    "zeroing=windows,window=2097152", "zeroing=windows,window=4096k", "counters",
-                    "counters=1,zeroing=bulk", "zeroing=bulk,against=bulk", "zeroing=bulk,against=adaptive",
-                    "zeroing=adaptive,against=bulk", "zeroing=bulk,against=hot-path",
-                    "zeroing=bulk,table=/no/such/file", "zeroing=bulk,summary=/%zz",
-                    "zeroing=bulk,summary=/%00", "ordering", "ordering=", "ordering=stock", "ordering=SC",
-                    "check-order", "ordering=sc,check-order=1",
-                    "ordering=sc,relaxed=", "ordering=sc,relaxed=/no/such/file", "zeroing=bulk,check-order"));
+    testing::Values(
+        "", "zeroing", "zeroing=", "zeroing=bukl", "zeroing=hot-path", "Zeroing=bulk", "zeroing=bulk,",
+        "zeroing=bulk,,check", "check", "check=1,summary=/", "summary=/", "zeroing=bulk,live",
+        "zeroing=bulk,live=1,summary=/", "zeroing=bulk,summary=", "zeroing=bulk,summary=/no/such/folder",
+        "zeroing=bulk,summary=/%", "zeroing=bulk,summary=/%2", "window=4096", "against=bulk",
+        "zeroing=bulk,window=4096", "zeroing=windows,window=5000", "zeroing=windows,window=2048",
+        "zeroing=windows,window=2097152", "zeroing=windows,window=4096k", "counters",
+        "counters=1,zeroing=bulk", "zeroing=bulk,against=bulk", "zeroing=bulk,against=adaptive",
+        "zeroing=adaptive,against=bulk", "zeroing=bulk,against=hot-path", "zeroing=bulk,table=/no/such/file",
+        "zeroing=bulk,summary=/%zz", "zeroing=bulk,summary=/%00", "ordering", "ordering=", "ordering=stock",
+        "ordering=SC", "check-order", "ordering=sc,check-order=1",
+        "ordering=sc,relaxed=", "ordering=sc,relaxed=/no/such/file", "zeroing=bulk,check-order", "buffers",
+        "buffers=", "buffers=core", "buffers=core:", "buffers=core:12", "buffers=core:0",
+        "buffers=cores:4096", "buffers=core:4096+cpu:8192", "buffers=cpu:4096+cpu:8192",
+        "buffers=cpu:4096+core:6144", "buffers=cpu:34359738368", "buffers=cpu:4096+", "take=atomic",
+        "zero-at=tlab", "buffers=none,take=maybe", "zeroing=bulk,take=atomic",
+        "buffers=cpu:4096,zero-at=refill", "zeroing=bulk,buffers=none,zero-at=refill",
+        "zeroing=windows,buffers=cpu:4096,zero-at=refill", "zeroing=adaptive,buffers=cpu:4096,zero-at=refill",
+        "zeroing=bulk,buffers=auto,zero-at=later"));
 
 }  // namespace
 }  // namespace memgraft::hotspot

@@ -18,7 +18,7 @@ namespace memgraft::hotspot {
 
 // What it joins, depending on the strategies that are asked for.
 struct ZeroingJoints {
-  Collector collector;
+  Collector collector = Collector::serial;
   Joints all;
   std::optional<Joints> windows;
   std::optional<Joints> ahead;
