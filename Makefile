@@ -128,7 +128,8 @@ END_TO_END = build agent-aarch64 development java-programs test-packages jdks gu
 java-programs: packages
 	@$(MAKE) workloads && $(MAKE) litmus
 
-test:
+# Packages first: none may change under a compiler that runs.
+test: test-packages
 	@$(MAKE) -j $(JOBS) --output-sync=line $(END_TO_END)
 	@echo "two parts at a time; what each says follows when it has ended"
 	@$(MAKE) -j 2 --output-sync=line --keep-going SHARED_IS_READY=yes $(GATE)

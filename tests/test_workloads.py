@@ -71,7 +71,9 @@ def test_spark_comes_out_the_same_on_any_jdk_and_leaves_nothing(workload: str, j
 def test_every_process_of_spark_has_the_graft(tmp_path: Path) -> None:
     temporary = tmp_path / "temporary files"
     temporary.mkdir()
-    words = ["--standalone", "--size", "small", "--iterations", "2", f"--jvm=-Djava.io.tmpdir={temporary}"]
+    # What Runtime.maxMemory() says of this collector's heap is less than -Xmx and -Xms.
+    jvm = ["--jvm=-XX:+UseParallelGC", f"--jvm=-Djava.io.tmpdir={temporary}"]
+    words = ["--standalone", "--size", "small", "--iterations", "2", *jvm]
     report = tmp_path / "run.json"
     command = ["run", "--output", report, "--ordering", "sc", "--", ROOT / "bin/workload", "sparkwordcount", *words]
     result = memgraft(*command, JAVA_HOME=str(fetched_jdk("21").home))

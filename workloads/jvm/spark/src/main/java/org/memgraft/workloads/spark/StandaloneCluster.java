@@ -1,6 +1,8 @@
 package org.memgraft.workloads.spark;
 
+import com.sun.management.HotSpotDiagnosticMXBean;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -29,11 +31,16 @@ final class StandaloneCluster implements AutoCloseable {
 
   private static final int SECONDS_TO_END = 20;
   private static final int LINES_TOLD = 20;
+
+  /** More than are started where some die and others take their work over. */
+  private static final int MOST_EXECUTORS = 10;
+
+  private static final int MILLISECONDS_BETWEEN_LOOKS = 500;
   private static final long MEBIBYTE = 1 << 20;
 
   private final Path folder;
   private final int cores;
-  private final long memory = Runtime.getRuntime().maxMemory() / MEBIBYTE;
+  private final long memory = heapBytes() / MEBIBYTE;
   private final List<Process> daemons = new ArrayList<>();
   private final String master;
   private volatile boolean closing;
@@ -93,7 +100,10 @@ final class StandaloneCluster implements AutoCloseable {
         .set("spark.scheduler.minRegisteredResourcesRatio", "1.0");
   }
 
-  /** Does something, on another thread, when the master or the worker has ended by itself. */
+  /**
+   * Does something, on another thread, when the master or the worker has ended by itself, or when
+   * executors end as soon as they start: the worker would start new ones for ever.
+   */
   void whenBroken(Runnable reaction) {
     for (Process daemon : daemons) {
       daemon
@@ -108,6 +118,37 @@ final class StandaloneCluster implements AutoCloseable {
                 }
               });
     }
+    Thread looking = new Thread(() -> lookAtExecutors(reaction), "looks at executors");
+    looking.setDaemon(true);
+    looking.start();
+  }
+
+  private void lookAtExecutors(Runnable reaction) {
+    while (!closing && broken == null) {
+      long started = executors(work());
+      if (started > MOST_EXECUTORS) {
+        broken = "%d executors were started; expected one that stays".formatted(started);
+        reaction.run();
+        return;
+      }
+      try {
+        Thread.sleep(MILLISECONDS_BETWEEN_LOOKS);
+      } catch (InterruptedException e) {
+        return;
+      }
+    }
+  }
+
+  /** How many the worker has started: each has a folder, in that of its application. */
+  static long executors(Path work) {
+    if (!Files.exists(work)) {
+      return 0;
+    }
+    try (Stream<Path> all = Files.find(work, 2, (path, file) -> file.isDirectory())) {
+      return all.filter(path -> work.relativize(path).getNameCount() == 2).count();
+    } catch (IOException | UncheckedIOException e) {
+      return 0; // the cluster is being removed
+    }
   }
 
   /** A job's, with what the newest executor said last. */
@@ -116,9 +157,12 @@ final class StandaloneCluster implements AutoCloseable {
     lines.add(broken == null ? cause.toString() : broken);
     if (Files.exists(work())) {
       try (Stream<Path> all = Files.walk(work())) {
-        all.filter(path -> path.endsWith("stderr"))
-            .max(Comparator.comparing(path -> path.toFile().lastModified()))
-            .ifPresent(path -> lines.addAll(lastLines(path)));
+        // A JVM that refuses its options says so on its standard output.
+        all.filter(path -> path.endsWith("stderr") || path.endsWith("stdout"))
+            .filter(path -> path.toFile().length() > 0)
+            .sorted(Comparator.comparing(path -> -path.toFile().lastModified()))
+            .limit(2)
+            .forEach(path -> lines.addAll(lastLines(path)));
       }
     }
     return new WorkloadFailure(String.join("\n", lines), cause);
@@ -144,6 +188,14 @@ final class StandaloneCluster implements AutoCloseable {
     try (Stream<Path> all = Files.walk(folder)) {
       all.sorted(Comparator.reverseOrder()).forEach(path -> path.toFile().delete());
     }
+  }
+
+  /** As -Xmx has it; what Runtime tells may lack a part that a collector never uses. */
+  private static long heapBytes() {
+    return Long.parseLong(
+        ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class)
+            .getVMOption("MaxHeapSize")
+            .getValue());
   }
 
   private Path work() {
