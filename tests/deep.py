@@ -53,7 +53,7 @@ STEPS = [
     pytest_step("ordering", 1, "test_litmus.py", "test_jcstress.py", alone=True),
     pytest_step("placement", 6.5, "test_place.py", "test_machine_accesses.py"),
     pytest_step(
-        "measuring", 38, "test_measuring.py", "test_commands.py", "test_workloads.py", "test_documents.py", alone=True
+        "measuring", 41, "test_measuring.py", "test_commands.py", "test_workloads.py", "test_documents.py", alone=True
     ),
     Step("native", "unit tests with more rounds", 3.5, ["env", "MEMGRAFT_DEEP=1", "make", "test-native"]),
     Step("native", "the same under sanitizers", 15, ["env", "MEMGRAFT_DEEP=1", "make", "test-sanitizers"]),
