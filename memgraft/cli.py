@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from memgraft import __version__, grafts, screen
+from memgraft import __version__, screen
 from memgraft.errors import MemgraftError, WrongUsageError, writing_to
 from memgraft.experiment.design import Pairing
 from memgraft.experiment.metrics import MetricName
 from memgraft.grafts.options import graft_options
+from memgraft.grafts.selection import Selection, select
+from memgraft.grafts.table import ZEROING
 from memgraft.jvm.launch import Via
 from memgraft.placement.place_options import place
 from memgraft.scaling.scale_options import scale
@@ -116,7 +118,7 @@ Profile = Annotated[
 @app.command(context_settings=TAKES_COMMAND)
 @graft_options
 def run(
-    selection: grafts.Selection,
+    selection: Selection,
     command: Command = None,
     via: ViaOption = Via.AUTO,
     profile: Profile = True,
@@ -177,7 +179,7 @@ Output = Annotated[
 @app.command(context_settings=TAKES_COMMAND)
 @graft_options
 def compare(
-    selection: grafts.Selection,
+    selection: Selection,
     command: Command = None,
     against: Annotated[
         str | None,
@@ -362,7 +364,7 @@ def bound(
     started = datetime.now().astimezone()
     asked = work.Asked(None, launches, warmup_launches, warmup_iterations, MetricName.AUTO, Pairing(pairing))
     folder = output or work.default_output(started, "bound")
-    _measure(work.settle(command or [], {"zeroing": "pause"}, via, asked, folder, bound=True), started, json)
+    _measure(work.settle(command or [], select({ZEROING: "pause"}), via, asked, folder, bound=True), started, json)
 
 
 @zero_app.command()

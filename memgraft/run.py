@@ -20,17 +20,9 @@ from memgraft.errors import (
 )
 from memgraft.experiment import profiles
 from memgraft.formats import GIGA, Counter, JvmSummary, Zeroing, read_summaries
-from memgraft.grafts import (
-    ORDERING,
-    Selection,
-    buffer_figures,
-    choices,
-    describe,
-    joining,
-    jvm_tables,
-    ordering_figures,
-    stock_of,
-)
+from memgraft.grafts import buffer_figures, jvm_tables, ordering_figures
+from memgraft.grafts.selection import Selection
+from memgraft.grafts.table import ORDERING
 from memgraft.jvm import launch
 from memgraft.jvm.summaries import joined_as_json, jvm_as_json, missed_tlabs, refusal_of, require_space, unreached_error
 from memgraft.ordering import suggest
@@ -58,18 +50,18 @@ class Finished:
     @property
     def grafted(self) -> bool:
         """Whether the program ran as asked, so that there is something to report, however it ended."""
-        return not joining(self.selection) or (bool(self.jvms) and refusal_of(self.jvms) is None)
+        return not self.selection.joins() or (bool(self.jvms) and refusal_of(self.jvms) is None)
 
     def warnings(self) -> list[str]:
         warnings = [warning for jvm in self.jvms if (warning := _warning(jvm))]
         orderings = [jvm.grafts.ordering for jvm in self.jvms if jvm.grafts.ordering is not None]
         if (
-            "relaxed" in self.selection
+            (relaxed := self.selection.value("relaxed"))
             and orderings
             and not any(ordering.c2.relaxed - ordering.c2.annotated for ordering in orderings)
         ):
             warnings.append(
-                f"--relaxed {self.selection['relaxed']} relaxed nothing: C2 compiled none of its methods; expected "
+                f"--relaxed {relaxed} relaxed nothing: C2 compiled none of its methods; expected "
                 "names such as java.util.HashMap.putVal, of methods that run often"
             )
         return warnings
@@ -107,7 +99,7 @@ class Finished:
             "kind": "run",
             "memgraft": __version__,
             "command": list(self.command),
-            "grafts": dict(self.selection),
+            "grafts": self.selection.as_json(),
             "profile": self.kept.as_json() if self.kept else None,
             **self._suggested_as_json(),
             "joined": joined_as_json(self.joined),
@@ -138,16 +130,15 @@ def run(
     With `profile` a strategy that decides for itself leaves the stock alone unless the program's profile shows a gain.
     """
     program = launch.find_program(command)
-    if suggest_relaxed is not None and ORDERING not in joining(asked):
+    if suggest_relaxed is not None and not asked.joins(ORDERING):
         raise WrongUsageError(
             f"--suggest-relaxed {suggest_relaxed}: expected it together with --ordering sc or sc-seed, whose methods "
             "can be relaxed"
         )
-    decides = any(choice.decides for choice in choices(asked).values())
-    kept = profiles.kept(command, program, os.environ) if profile and decides else None
-    selection = stock_of(asked) if kept else asked
+    kept = profiles.kept(command, program, os.environ) if profile and asked.decides else None
+    selection = asked.stock if kept else asked
     # Before anything is started: a missing agent must not show after the program has done its work.
-    agent = native.find(native.HOTSPOT_AGENT) if joining(selection) else None
+    agent = native.find(native.HOTSPOT_AGENT) if selection.joins() else None
     scratch = Path(tempfile.mkdtemp(prefix="memgraft-"))
     try:
         joined = launch.Joining()
@@ -191,7 +182,7 @@ def show(finished: Finished, screen: Screen) -> None:
     """The summary at the program's end: a few lines for one JVM, a table for several."""
     ended = finished.ended
     screen.print(
-        f"memgraft: {describe(finished.selection)}: {seconds_of(ended.wall_seconds)} wall, "
+        f"memgraft: {finished.selection}: {seconds_of(ended.wall_seconds)} wall, "
         f"{seconds_of(ended.cpu_seconds)} CPU ({percent(ended.cpu_seconds / ended.wall_seconds)} of one CPU)",
         soft_wrap=True,
     )
@@ -209,7 +200,7 @@ def show(finished: Finished, screen: Screen) -> None:
             f"{'; measured: ' if measured else ''}{measured}; --no-profile joins all the same",
             soft_wrap=True,
         )
-    elif not joining(finished.selection):
+    elif not finished.selection.joins():
         screen.print("memgraft: the agent was not loaded: the stock does this by itself", soft_wrap=True)
     for line in suggest.lines(finished.suggested or []):
         screen.print(line, soft_wrap=True, markup=False, highlight=False)

@@ -1,4 +1,6 @@
-"""Numbers in words, the same on a terminal and on a page."""
+"""Numbers and lists in words, the same on a terminal and on a page."""
+
+from collections.abc import Sequence
 
 KIBI = 1024
 PERCENT = 100
@@ -54,6 +56,11 @@ def count_of(number: int, noun: str) -> str:
     """`1 launch`, `2 launches`."""
     plural = f"{noun}es" if noun.endswith(("ch", "s")) else f"{noun}s"
     return f"{number:,} {noun if number == 1 else plural}"
+
+
+def listed(words: Sequence[str], last: str) -> str:
+    """`a, b or c`, where `last` is `or`."""
+    return f" {last} ".join(part for part in (", ".join(words[:-1]), words[-1]) if part)
 
 
 def decisions(chosen: dict[str, int]) -> str:

@@ -11,7 +11,7 @@ from conftest import JDKS_AARCH64, VERIFY_HEAP
 from processes import run
 from tiers import combinations
 
-from memgraft.grafts import GRAFTS, ORDERING
+from memgraft.grafts.table import GRAFTS, ORDERING
 
 HEAP = ["-Xms48m", "-Xmx48m", "-XX:TLABSize=16k", "-XX:MinTLABSize=2k", "-XX:-ResizeTLAB"]
 MEGABYTES = 150

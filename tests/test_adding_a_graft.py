@@ -15,15 +15,16 @@ TABLE_WITH_IDLE = IDLE_AGENT.parent / "grafts_with_idle.cpp"
 DRIVER = """
 import sys
 from pathlib import Path
-from memgraft import grafts, native
+from memgraft import native
+from memgraft.grafts import table
 native.FOLDER = Path(sys.argv.pop(1))
-idle = grafts.Graft(
+idle = table.Graft(
     name="idle",
     help="Nothing.",
-    choices=(grafts.Choice("off", "the stock's own", joins=False), grafts.Choice("on", "the same", switches=False)),
+    choices=(table.Choice("off", "the stock's own", joins=False), table.Choice("on", "the same", switches=False)),
     jvm_options=(),
 )
-grafts.GRAFTS = (*grafts.GRAFTS, idle)
+table.GRAFTS = (*table.GRAFTS, idle)
 from memgraft.cli import main
 main()
 """

@@ -24,7 +24,7 @@ from conftest import (
 from processes import run
 from tiers import combinations, deep
 
-from memgraft.grafts import GRAFTS, ORDERING
+from memgraft.grafts.table import GRAFTS, ORDERING
 
 LITMUS = ROOT / "bin/litmus"
 # Every shape whose reordering was seen without the graft, and the traps for fences that are left out.

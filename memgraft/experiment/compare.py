@@ -7,14 +7,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from memgraft import grafts
 from memgraft.errors import WrongUsageError
 from memgraft.experiment import profiles
 from memgraft.experiment.design import SWITCHED, Pairing, Side, plan
 from memgraft.experiment.epochs import require_epochs, series_of
 from memgraft.experiment.launches import Launch, Launches
 from memgraft.experiment.metrics import MetricName, named
-from memgraft.grafts import Selection
+from memgraft.grafts.selection import Selection
+from memgraft.grafts.table import ZEROING
 from memgraft.jvm import iterations, launch
 from memgraft.machine import halves
 from memgraft.statistics import MIN_PAIRS
@@ -49,12 +49,12 @@ class Settings:
     @property
     def stock(self) -> bool:
         """Whether the baseline is the unmodified runtime."""
-        return not grafts.joining(self.baseline)
+        return not self.baseline.joins()
 
     @property
     def calibration(self) -> bool:
         """Whether both sides are the same."""
-        return grafts.joining(self.selection) == grafts.joining(self.baseline)
+        return self.selection.joining == self.baseline.joining
 
     @property
     def labels(self) -> dict[str, str]:
@@ -64,8 +64,8 @@ class Settings:
         if self.stock:
             return {Side.BASELINE: "stock", Side.GRAFTED: "grafted"}
         if self.calibration:
-            return {Side.BASELINE: grafts.label(self.baseline), Side.GRAFTED: f"{grafts.label(self.selection)} again"}
-        return {Side.BASELINE: grafts.label(self.baseline), Side.GRAFTED: grafts.label(self.selection)}
+            return {Side.BASELINE: self.baseline.label, Side.GRAFTED: f"{self.selection.label} again"}
+        return {Side.BASELINE: self.baseline.label, Side.GRAFTED: self.selection.label}
 
     def name(self, side: str) -> str:
         """What a launch of this side is called in a sentence."""
@@ -108,7 +108,7 @@ def settle(
     return Settings(
         command=command,
         selection=selection,
-        baseline=grafts.against(selection, named_baseline) if named_baseline else grafts.stock_of(selection),
+        baseline=selection.other_side(named_baseline) if named_baseline else selection.stock,
         via=via,
         pairs=launches,
         warmup_launches=(0 if epochs else 1) if asked.warmup_launches is None else asked.warmup_launches,
@@ -122,10 +122,10 @@ def settle(
 
 def heed_profile(settings: Settings) -> Settings:
     """What `run` would do: where a strategy that decides for itself would not join, the stock is on both sides."""
-    if not settings.stock or not any(choice.decides for choice in grafts.choices(settings.selection).values()):
+    if not settings.stock or not settings.selection.decides:
         return settings
     kept = profiles.kept(settings.command, launch.find_program(settings.command), os.environ, unmeasured=True)
-    return replace(settings, selection=grafts.stock_of(settings.selection), kept=kept) if kept else settings
+    return replace(settings, selection=settings.selection.stock, kept=kept) if kept else settings
 
 
 def default_output(now: datetime, what: str = "compare") -> Path:
@@ -135,7 +135,7 @@ def default_output(now: datetime, what: str = "compare") -> Path:
 def keep(comparison: "Comparison", result: Mapping[str, Any]) -> None:
     """Puts what a comparison with the stock found into the program's profile."""
     settings = comparison.settings
-    alone = list(settings.selection) == ["zeroing"]
+    alone = list(settings.selection.as_json()) == [ZEROING]
     if alone and settings.stock and not settings.calibration and settings.pairing is not Pairing.EPOCHS:
         profiles.record(settings.command, comparison.program, os.environ, result)
 
@@ -144,14 +144,14 @@ def selections(settings: Settings) -> dict[str, Selection]:
     """What each kind of launch takes."""
     if settings.pairing is not Pairing.EPOCHS:
         return {Side.BASELINE: settings.baseline, Side.GRAFTED: settings.selection}
-    return {SWITCHED: {**settings.selection, grafts.AGAINST: grafts.label(settings.baseline)}}
+    return {SWITCHED: replace(settings.selection, against=settings.baseline.label)}
 
 
 def check_epochs(settings: Settings) -> None:
     """Refuses sides that cannot be switched while a JVM runs."""
     for option, selection in (("", settings.selection), ("--against ", settings.baseline)):
-        for name, choice in grafts.choices(selection).items():
-            typed = option or f"--{name} "
+        for one in selection.chosen:
+            choice, typed = one.choice, option or f"{one.graft.option} "
             if not choice.switches:
                 raise WrongUsageError(
                     f"--pairing epochs cannot switch to {typed}{choice.name}: compiled code is made with or without "
@@ -165,7 +165,7 @@ def check_epochs(settings: Settings) -> None:
                 )
     if settings.calibration:
         raise WrongUsageError(
-            f"--pairing epochs: both sides are {grafts.label(settings.baseline)}; expected two strategies to switch "
+            f"--pairing epochs: both sides are {settings.baseline.label}; expected two strategies to switch "
             "between: name the other one with --against"
         )
 

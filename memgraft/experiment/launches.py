@@ -17,7 +17,7 @@ from memgraft import native
 from memgraft.errors import InterruptedRunError, MemgraftError, ProgramFailedError, WrongUsageError, one_line
 from memgraft.experiment.design import Planned
 from memgraft.formats import JvmSummary, read_summaries
-from memgraft.grafts import Selection, joining
+from memgraft.grafts.selection import Selection
 from memgraft.jvm import iterations, launch
 from memgraft.jvm.iterations import Iteration
 from memgraft.jvm.jvms import NO_NEWS
@@ -102,7 +102,7 @@ class Launches:
         self.program = launch.find_program(command)
         self.variable = launch.choose_variable(self.program, via)
         self.selections = selections
-        needed = any(joining(selection) for selection in selections.values())
+        needed = any(selection.joins() for selection in selections.values())
         self.agent = native.find(native.HOTSPOT_AGENT) if needed else None
         self.groups = groups
         self.launches: list[Launch] = []
@@ -172,7 +172,7 @@ class Launches:
 
     def _joining(self, planned: Planned, summaries: Path) -> launch.Joining:
         selection = self.selections[planned.side]
-        if self.agent is None or not joining(selection):
+        if self.agent is None or not selection.joins():
             return launch.Joining()
         summaries.mkdir()
         return launch.join(selection, self.variable, launch.loadable(self.agent, self.output), summaries)

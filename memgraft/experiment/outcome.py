@@ -15,8 +15,9 @@ from memgraft.experiment.epochs import Switched
 from memgraft.experiment.launches import Launch
 from memgraft.experiment.metrics import AUTO, BOUND, EPOCH, METRICS, Metric, MetricName, named
 from memgraft.formats import Jvm
-from memgraft.grafts import buffer_figures, choices, ordering_figures
+from memgraft.grafts import buffer_figures, ordering_figures
 from memgraft.grafts.buffer_figures import Row
+from memgraft.grafts.table import ZEROING
 from memgraft.grafts.zeroing_figures import ZeroingFigures, zeroing_figures
 from memgraft.jvm import iterations
 from memgraft.jvm.summaries import joined_as_json
@@ -166,8 +167,10 @@ class Outcome:
         sides = ((settings.selection, self.zeroing), (settings.baseline, self.baseline_zeroing))
         graft, baseline = (
             {
-                name: figures.as_json() if figures and name == "zeroing" else {"strategy": choice.name}
-                for name, choice in choices(selection).items()
+                one.graft.name: figures.as_json()
+                if figures and one.graft.name == ZEROING
+                else {"strategy": one.choice.name}
+                for one in selection.chosen
             }
             for selection, figures in sides
         )
@@ -178,8 +181,8 @@ class Outcome:
             "started": self.started,
             "command": list(settings.command),
             "program": self.program,
-            "grafts": dict(settings.selection),
-            "baseline": dict(settings.baseline),
+            "grafts": settings.selection.as_json(),
+            "baseline": settings.baseline.as_json(),
             "joined": joined_as_json(joined) if joined else None,
             "profile": settings.kept.as_json() if settings.kept else None,
             "pairing": settings.pairing,

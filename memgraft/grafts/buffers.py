@@ -14,9 +14,13 @@ KINDS = ("thread", "cpu", "core", "processor", "node")
 THREAD = KINDS[0]
 GROWING = "growing"
 AUTO = "auto"
+NONE = "none"
+"""Of the agent: no buffers, only counts."""
 AUTO_JVM_OPTIONS = ["-XX:TLABSize=65536", "-XX:-ResizeTLAB"]
 """What automatic sizes begin with; the agent then answers HotSpot's requests with more or less."""
 UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
+MULTIPLE = 8
+"""In bytes: HotSpot allocates in words."""
 LEAST_TLAB, MOST_BYTES = 2**10, 16 * 2**30
 """Below, HotSpot keeps all of a TLAB for prefetching (576 bytes on x86-64); and what is far beyond any nursery."""
 MIN_TLAB_SIZE = 2 * 2**10
@@ -95,9 +99,10 @@ def parse(text: str) -> Buffers:
 def _bytes(text: str, part: str, size: str) -> int:
     found = re.fullmatch(r"(\d{1,12})([kmg]?)", size, re.IGNORECASE)
     count = int(found[1]) * UNITS[found[2].lower()] if found else 0
-    if not found or count % 8 or not 0 < count <= MOST_BYTES:
+    if not found or count % MULTIPLE or not 0 < count <= MOST_BYTES:
         raise WrongUsageError(
-            f"--buffers {text}: '{part}' has no size; expected bytes, a multiple of 8 up to 16g, with k, m or g"
+            f"--buffers {text}: '{part}' has no size; expected bytes, a multiple of {MULTIPLE} up to "
+            f"{shown(MOST_BYTES)}, with k, m or g"
         )
     return count
 

@@ -9,8 +9,10 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from memgraft import grafts
 from memgraft.errors import WrongUsageError
+from memgraft.grafts import table
+from memgraft.grafts.declarations import Place, PowerOfTwo, Words
+from memgraft.grafts.selection import select
 
 
 def graft_options(function: Callable[..., None]) -> Callable[..., None]:
@@ -18,20 +20,19 @@ def graft_options(function: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(function)
     def command(**arguments: Any) -> None:
-        chosen = {graft.name: arguments.pop(graft.name) for graft in grafts.GRAFTS}
-        values = {p.name: arguments.pop(_variable(p.name)) for graft in grafts.GRAFTS for p in graft.parameters}
-        for graft in grafts.GRAFTS:
+        chosen = {graft.name: arguments.pop(graft.name) for graft in table.GRAFTS}
+        values = {p.name: arguments.pop(_variable(p.name)) for graft in table.GRAFTS for p in graft.parameters}
+        for graft in table.GRAFTS:
             for flag in graft.flags:
                 if arguments.pop(_variable(flag.name)):
                     chosen[graft.name] = flag.added_to(chosen[graft.name])
-        # Freely typed values in their plainest form, so that the same design has the same name everywhere.
-        selection = {g.name: g.choice(str(chosen[g.name])).name for g in grafts.GRAFTS if chosen[g.name] is not None}
-        if not selection:
-            raise WrongUsageError(f"no graft given: expected at least one of {grafts.usage()}")
+        choices = {name: str(typed) for name, typed in chosen.items() if typed is not None}
+        if not choices:
+            raise WrongUsageError(f"no graft given: expected at least one of {table.usage()}")
         given = {name: value for name, value in values.items() if value is not None}
-        function(selection=grafts.with_parameters(selection, given, arguments.get(grafts.AGAINST)), **arguments)
+        function(selection=select(choices, given, arguments.get(table.AGAINST.name)), **arguments)
 
-    def option(graft: grafts.Graft) -> inspect.Parameter:
+    def option(graft: table.Graft) -> inspect.Parameter:
         if graft.reads is not None:
             typed = Annotated[str | None, typer.Option(graft.option, metavar=graft.metavar, help=graft.help)]
             return inspect.Parameter(graft.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=typed)
@@ -40,9 +41,14 @@ def graft_options(function: Callable[..., None]) -> Callable[..., None]:
         annotation = Annotated[choices | None, typer.Option(graft.option, help=f"{graft.help} {explained}.")]
         return inspect.Parameter(graft.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
-    def parameter_option(parameter: grafts.Parameter) -> inspect.Parameter:
-        typed = typer.Option(parameter.option, metavar=parameter.metavar, help=parameter.help)
-        kind = Path if parameter.file else str if parameter.words else int
+    def parameter_option(parameter: table.Parameter) -> inspect.Parameter:
+        expected = f": {parameter.value.expected}" if isinstance(parameter.value, PowerOfTwo | Words) else ""
+        default = f"; default: {parameter.default}" if parameter.default else ""
+        beside = f" Only with --{parameter.beside[0]}." if parameter.beside else ""
+        typed = typer.Option(
+            parameter.option, metavar=parameter.metavar, help=f"{parameter.help}{expected}{default}.{beside}"
+        )
+        kind = Path if isinstance(parameter.value, Place) else str if isinstance(parameter.value, Words) else int
         return inspect.Parameter(
             _variable(parameter.name),
             inspect.Parameter.KEYWORD_ONLY,
@@ -50,8 +56,8 @@ def graft_options(function: Callable[..., None]) -> Callable[..., None]:
             annotation=Annotated[kind | None, typed],
         )
 
-    def switch(flag: grafts.Flag) -> inspect.Parameter:
-        typed = Annotated[bool, typer.Option(flag.option, help=flag.help)]
+    def switch(flag: table.Flag) -> inspect.Parameter:
+        typed = Annotated[bool, typer.Option(flag.option, help=f"{flag.help}.")]
         return inspect.Parameter(_variable(flag.name), inspect.Parameter.KEYWORD_ONLY, default=False, annotation=typed)
 
     hints = get_type_hints(function, include_extras=True)
@@ -60,9 +66,9 @@ def graft_options(function: Callable[..., None]) -> Callable[..., None]:
         for name, parameter in inspect.signature(function).parameters.items()
         if name != "selection"
     ]
-    more = [parameter_option(parameter) for graft in grafts.GRAFTS for parameter in graft.parameters]
-    switches = [switch(flag) for graft in grafts.GRAFTS for flag in graft.flags]
-    parameters = [*(option(graft) for graft in grafts.GRAFTS), *more, *switches, *own]
+    more = [parameter_option(parameter) for graft in table.GRAFTS for parameter in graft.parameters]
+    switches = [switch(flag) for graft in table.GRAFTS for flag in graft.flags]
+    parameters = [*(option(graft) for graft in table.GRAFTS), *more, *switches, *own]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return command

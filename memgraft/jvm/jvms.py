@@ -12,7 +12,7 @@ from pathlib import Path
 from memgraft import native
 from memgraft.errors import CannotTakeError, WrongUsageError, one_line
 from memgraft.formats import GraftCheck, Jvm, JvmCheck, read_check, read_summaries
-from memgraft.grafts import GRAFTS
+from memgraft.grafts.table import CHECK, GRAFTS
 from memgraft.jvm.launch import agent_option, loadable
 
 CHECK_TIMEOUT_SECONDS = 60
@@ -123,7 +123,7 @@ def examine(java: Java) -> Examined:
     with tempfile.TemporaryDirectory(prefix="memgraft-check-") as folder:
         summaries = Path(folder)
         needed = dict.fromkeys(option for graft in GRAFTS for option in graft.jvm_options)
-        check = agent_option(loadable(agent, summaries), ["check"], summaries)
+        check = agent_option(loadable(agent, summaries), [CHECK.told()], summaries)
         failure, _ = _ask(java.path, [*needed, check, "-version"])
         try:
             checked = read_check(summaries)

@@ -23,7 +23,8 @@ from typing import IO
 from urllib.parse import quote_from_bytes
 
 from memgraft.errors import WrongUsageError
-from memgraft.grafts import ORDERING, ZEROING, Selection, agent_options, joining, jvm_options
+from memgraft.grafts.selection import Selection
+from memgraft.grafts.table import CHECK_ORDER, COUNTERS, ORDERING, SUMMARY, TABLE, ZEROING
 from memgraft.machine.kernel_table import table_for_this_cpu
 
 JDK_JAVA_OPTIONS = "JDK_JAVA_OPTIONS"
@@ -137,7 +138,7 @@ def loadable(agent: Path, scratch: Path) -> Path:
 
 def agent_option(agent: Path, options: Sequence[str], summaries: Path) -> str:
     """The JVM option that loads the agent and has it write into the folder `summaries`."""
-    return f"-agentpath:{agent}={','.join([*options, f'summary={percent_encoded(summaries)}'])}"
+    return f"-agentpath:{agent}={','.join([*options, SUMMARY.told(summaries)])}"
 
 
 def join(selection: Selection, variable: str, agent: Path, summaries: Path, *, alone: bool = False) -> Joining:
@@ -146,15 +147,15 @@ def join(selection: Selection, variable: str, agent: Path, summaries: Path, *, a
     `alone`: with hardware counters, and with the ordering graft's check of every compiled method. Not in a comparison,
     where they would burden one side only.
     """
-    if not joining(selection):
+    if not selection.joins():
         return Joining()
-    options = [*agent_options(selection), *(["counters"] if alone else [])]
-    if alone and ORDERING in joining(selection):
-        options.append("check-order")
+    options = [*selection.agent_options, *([COUNTERS.told()] if alone else [])]
+    if alone and selection.joins(ORDERING):
+        options.append(CHECK_ORDER.told())
     # Without one the agent chooses its kernels by the CPU's family.
-    if ZEROING in joining(selection) and (table := table_for_this_cpu()):
-        options.append(f"table={percent_encoded(table)}")
-    return Joining(variable, (*jvm_options(selection), agent_option(agent, options, summaries)))
+    if selection.joins(ZEROING) and (table := table_for_this_cpu()):
+        options.append(TABLE.told(table))
+    return Joining(variable, (*selection.jvm_options, agent_option(agent, options, summaries)))
 
 
 @dataclass

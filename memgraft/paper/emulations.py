@@ -17,7 +17,8 @@ from typing import Any
 
 from memgraft import __version__, machine, statistics
 from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError, one_line
-from memgraft.grafts import GRAFTS, ORDERING, Graft
+from memgraft.grafts.selection import select
+from memgraft.grafts.table import ORDERING, SUMMARY
 from memgraft.jvm.launch import java_feature
 from memgraft.paper import grid
 from memgraft.paper.definition import Definition, EmulationPart
@@ -152,8 +153,9 @@ def _home(home: Path, planned: Plan, counts: Path) -> Path:
 def _grafted(side: str, folder: Path) -> list[str]:
     if side == STOCK:
         return []
-    graft: Graft = next(one for one in GRAFTS if one.name == ORDERING)
-    return [*graft.jvm_options, f"-agentpath:{AGENT}={ORDERING}={side},summary={folder}"]
+    selection = select({ORDERING: side})
+    options = ",".join([*selection.agent_options, SUMMARY.told(folder)])
+    return [*selection.jvm_options, f"-agentpath:{AGENT}={options}"]
 
 
 def _run(command: Sequence[str], environment: Mapping[str, str]) -> None:

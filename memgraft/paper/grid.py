@@ -11,7 +11,7 @@ from memgraft.errors import CannotTakeError, WrongUsageError
 from memgraft.experiment.design import rounds
 from memgraft.experiment.launches import Launches
 from memgraft.formats import JvmSummary
-from memgraft.grafts import Selection
+from memgraft.grafts.selection import Selection, select
 from memgraft.jvm.iterations import Iteration
 from memgraft.jvm.launch import Ended, Via
 from memgraft.screen import dump, write_file
@@ -145,7 +145,7 @@ class Plan:
 
     def selection(self, _: Program, strategy: str) -> Selection:
         """What a launch with this strategy is started with."""
-        return {self.graft: strategy}
+        return select({self.graft: strategy})
 
     def command(self, program: Program) -> list[str]:
         options = [f"--jvm={option}" for option in self.jvm_options]

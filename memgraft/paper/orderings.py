@@ -12,7 +12,8 @@ from pathlib import Path
 from memgraft import machine, statistics
 from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError, one_line
 from memgraft.experiment.metrics import Metric
-from memgraft.grafts import GRAFTS, Selection
+from memgraft.grafts import table
+from memgraft.grafts.selection import Selection, select
 from memgraft.machine import Place
 from memgraft.paper import grid
 from memgraft.paper.definition import Definition, OrderingPart
@@ -46,8 +47,8 @@ class OrderingPlan(Plan):
     def selection(self, program: Program, strategy: str) -> Selection:
         ordering, methods = _ordering(strategy)
         if not methods:
-            return {GRAFT: ordering}
-        return {GRAFT: ordering, RELAXED: str(self.files[f"{program.name} {strategy}"])}
+            return select({GRAFT: ordering})
+        return select({GRAFT: ordering}, {RELAXED: self.files[f"{program.name} {strategy}"]})
 
     def find_relaxed(self, output: Path) -> None:
         """Finds out, with a launch of each program, which methods its strategies relax."""
@@ -142,7 +143,7 @@ def plan(
 
 def _check_known(strategies: Sequence[str]) -> None:
     """A graft or a choice that is not known would not join, and the stock be measured in its place."""
-    known = {choice.name for graft in GRAFTS if graft.name == GRAFT for choice in graft.choices}
+    known = {choice.name for graft in table.GRAFTS if graft.name == GRAFT for choice in graft.choices}
     for strategy in strategies:
         ordering, _ = _ordering(strategy)
         if ordering not in known:

@@ -7,7 +7,6 @@ from memgraft import machine
 from memgraft.experiment.design import SWITCHED, Side
 from memgraft.experiment.outcome import Measured, Outcome
 from memgraft.experiment.profiles import WORTH
-from memgraft.grafts import describe
 from memgraft.jvm import launch
 from memgraft.statistics import Interval
 from memgraft.words import change, count_of, percent, seconds_with_interval, three_digits
@@ -33,8 +32,8 @@ def verdict(outcome: Outcome) -> str:
             f"{what}, {over}: one side {head.metric.verb} {change(ratio.median)} {noun} "
             f"({interval(ratio)}), although both are the same: do not trust small effects measured here."
         )
-    graft = describe(outcome.settings.selection)
-    than = "" if outcome.settings.stock else f" than with {describe(outcome.settings.baseline)}"
+    graft = str(outcome.settings.selection)
+    than = "" if outcome.settings.stock else f" than with {outcome.settings.baseline}"
     if head.verdict == "not resolved":
         return (
             f"No difference resolved: with {graft} {outcome.program} {head.metric.verb} between {change(ratio.low)} "
@@ -48,7 +47,7 @@ def verdict(outcome: Outcome) -> str:
 
 
 def _graft(outcome: Outcome) -> str:
-    text = describe(outcome.settings.selection)
+    text = str(outcome.settings.selection)
     return f"{text[:1].upper()}{text[1:]}"
 
 

@@ -13,7 +13,6 @@ from markupsafe import Markup
 from memgraft import __version__
 from memgraft.experiment.design import Side
 from memgraft.experiment.outcome import Outcome
-from memgraft.grafts import describe
 from memgraft.jvm import launch
 from memgraft.report import facts, figures, grafted
 from memgraft.words import seconds_of
@@ -31,7 +30,7 @@ def render(outcome: Outcome, warnings: Sequence[str]) -> str:
     }
     script, places = components({name: picture for name, picture in pictures.items() if picture is not None})
     return template("template.html.j2").render(
-        title=f"{outcome.program}: {describe(outcome.settings.selection)} against {_baseline(outcome)}",
+        title=f"{outcome.program}: {outcome.settings.selection} against {_baseline(outcome)}",
         verdict=facts.verdict(outcome),
         kind=outcome.headline.verdict.replace(" ", "-"),
         warnings=warnings,
@@ -79,7 +78,7 @@ def embedded(script: str) -> Markup:
 
 
 def _baseline(outcome: Outcome) -> str:
-    return "the stock" if outcome.settings.stock else describe(outcome.settings.baseline)
+    return "the stock" if outcome.settings.stock else str(outcome.settings.baseline)
 
 
 def _launches(outcome: Outcome) -> list[dict[str, str]]:

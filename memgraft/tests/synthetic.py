@@ -7,13 +7,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from memgraft import grafts
 from memgraft.experiment.compare import Comparison, Settings
 from memgraft.experiment.design import SWITCHED, Pairing, Planned, Side
 from memgraft.experiment.launches import Launch
 from memgraft.experiment.metrics import MetricName
 from memgraft.experiment.outcome import Outcome, analyse
 from memgraft.formats import Epoch, Epochs, EpochSide, Grafts, Jvm, JvmSummary, Zeroing
+from memgraft.grafts.selection import select
 from memgraft.jvm.iterations import Iteration
 from memgraft.jvm.launch import Ended, Joining, Via
 
@@ -116,11 +116,11 @@ def outcome(
     bound: bool = False,
 ) -> Outcome:
     done = launches(strategy=strategy) if done is None else done
-    selection = {"zeroing": strategy}
+    selection = select({"zeroing": strategy})
     settings = Settings(
         command=command,
         selection=selection,
-        baseline=grafts.against(selection, against) if against else grafts.stock_of(selection),
+        baseline=selection.other_side(against) if against else selection.stock,
         via=Via.AUTO,
         pairs=len(done) // (1 if pairing is Pairing.EPOCHS else 2),
         warmup_launches=1,

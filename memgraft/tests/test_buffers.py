@@ -4,10 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memgraft import formats, grafts
+from memgraft import formats
 from memgraft.errors import WrongUsageError
 from memgraft.grafts.buffer_figures import lines
 from memgraft.grafts.buffers import KINDS, Buffers, parse, shown
+from memgraft.grafts.selection import Selection, select
 
 
 def test_three_levels() -> None:
@@ -64,22 +65,21 @@ def test_one_line_says_what_is_wrong(text: str, why: str) -> None:
     assert "expected" in str(refused.value)
 
 
-def with_parameters(selection: dict[str, str], **values: str) -> dict[str, str]:
-    return grafts.with_parameters(selection, {name.replace("_", "-"): value for name, value in values.items()})
+def with_values(choices: dict[str, str], **values: str) -> Selection:
+    return select(choices, {name.replace("_", "-"): value for name, value in values.items()})
 
 
 def test_what_the_agent_is_told() -> None:
-    selection = with_parameters({"zeroing": "bulk", "buffers": "cpu=1m"}, take="atomic", zero_at="refill")
-    told = grafts.agent_options(selection)
-    assert told == ["zeroing=bulk", "buffers=cpu:1048576", "take=atomic", "zero-at=refill"]
-    assert grafts.agent_options({"buffers": "auto"}) == ["buffers=auto"]
-    assert grafts.jvm_options({"buffers": "auto"}) == ["-XX:TLABSize=65536", "-XX:-ResizeTLAB"]
-    assert grafts.agent_options({"buffers": "thread=growing"}) == []
-    assert grafts.agent_options({"buffers": "thread=16k"}) == ["buffers=none"]
+    selection = with_values({"zeroing": "bulk", "buffers": "cpu=1m"}, take="atomic", zero_at="refill")
+    assert selection.agent_options == ["zeroing=bulk", "buffers=cpu:1048576", "take=atomic", "zero-at=refill"]
+    assert select({"buffers": "auto"}).agent_options == ["buffers=auto"]
+    assert select({"buffers": "auto"}).jvm_options == ["-XX:TLABSize=65536", "-XX:-ResizeTLAB"]
+    assert select({"buffers": "thread=growing"}).agent_options == []
+    assert select({"buffers": "thread=16k"}).agent_options == ["buffers=none"]
 
 
 @pytest.mark.parametrize(
-    ("selection", "values", "why"),
+    ("choices", "values", "why"),
     [
         ({"buffers": "cpu=1m"}, {"take": "lock"}, "--take lock: expected atomic or restartable"),
         (
@@ -96,9 +96,9 @@ def test_what_the_agent_is_told() -> None:
         ({"buffers": "cpu=1m", "zeroing": "windows"}, {"zero_at": "refill"}, "concurrent; found windows"),
     ],
 )
-def test_parameters_that_do_not_fit(selection: dict[str, str], values: dict[str, str], why: str) -> None:
+def test_parameters_that_do_not_fit(choices: dict[str, str], values: dict[str, str], why: str) -> None:
     with pytest.raises(WrongUsageError) as refused:
-        with_parameters(selection, **values)
+        with_values(choices, **values)
     assert why in str(refused.value)
 
 

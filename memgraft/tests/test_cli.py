@@ -10,7 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from memgraft import __version__, grafts
+from memgraft import __version__
+from memgraft.grafts import table
 from memgraft.tests.conftest import Memgraft, program
 
 EPOCHS = ("compare", "--pairing", "epochs", "--zeroing")
@@ -81,7 +82,7 @@ def test_a_missing_agent_is_said_before_anything_starts(memgraft: Memgraft, argu
 def test_help_names_every_graft_and_choice(memgraft: Memgraft) -> None:
     for command in ("run", "compare"):
         text = memgraft(command, "--help").out
-        for graft in grafts.GRAFTS:
+        for graft in table.GRAFTS:
             assert graft.option in text
             for choice in graft.offered:
                 assert choice.name in text

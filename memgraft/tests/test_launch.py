@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memgraft.errors import WrongUsageError
+from memgraft.grafts.selection import select
 from memgraft.jvm import launch
 from memgraft.jvm.launch import JAVA_TOOL_OPTIONS, JDK_JAVA_OPTIONS, Joining, Via
 
@@ -79,23 +80,23 @@ class TestEnvironment:
     def test_nothing_changes_where_nothing_joins(self) -> None:
         base = {"A": "1", JAVA_TOOL_OPTIONS: "-Xmx1g"}
         assert Joining().environment(base) == base
-        selection = {"zeroing": "hot-path"}
+        selection = select({"zeroing": "hot-path"})
         assert launch.join(selection, JAVA_TOOL_OPTIONS, Path("/agent.so"), Path("/s")) == Joining()
 
     def test_a_graft_brings_its_jvm_options_and_the_agent(self) -> None:
-        joined = launch.join({"zeroing": "bulk"}, JDK_JAVA_OPTIONS, Path("/n/agent.so"), Path("/s/a,b"))
+        joined = launch.join(select({"zeroing": "bulk"}), JDK_JAVA_OPTIONS, Path("/n/agent.so"), Path("/s/a,b"))
         assert joined.options == ("-XX:+ZeroTLAB", "-agentpath:/n/agent.so=zeroing=bulk,summary=/s/a%2Cb")
 
     def test_the_agent_gets_the_table_of_this_cpu_and_counts_where_asked(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(launch, "table_for_this_cpu", lambda: Path("/c/a,b.table"))
-        joined = launch.join({"zeroing": "bulk"}, JDK_JAVA_OPTIONS, Path("/n/agent.so"), Path("/s"), alone=True)
+        joined = launch.join(select({"zeroing": "bulk"}), JDK_JAVA_OPTIONS, Path("/n/agent.so"), Path("/s"), alone=True)
         assert joined.options[-1] == "-agentpath:/n/agent.so=zeroing=bulk,counters,table=/c/a%2Cb.table,summary=/s"
 
     def test_without_zeroing_the_agent_gets_no_table_and_would_refuse_one(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(launch, "table_for_this_cpu", lambda: Path("/c/a.table"))
-        joined = launch.join({"buffers": "cpu=1m"}, JDK_JAVA_OPTIONS, Path("/n/agent.so"), Path("/s"))
+        joined = launch.join(select({"buffers": "cpu=1m"}), JDK_JAVA_OPTIONS, Path("/n/agent.so"), Path("/s"))
         assert "buffers=" in joined.options[-1]
         assert "table=" not in joined.options[-1]
 
@@ -293,7 +294,7 @@ def test_the_shell_agrees_about_quoting() -> None:
 
 
 def test_the_calibration_of_this_cpu_goes_to_the_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    selection = {"zeroing": "adaptive"}
+    selection = select({"zeroing": "adaptive"})
     monkeypatch.setattr(launch, "table_for_this_cpu", lambda: None)
     without = launch.join(selection, "V", tmp_path / "a.so", tmp_path / "s")
     monkeypatch.setattr(launch, "table_for_this_cpu", lambda: tmp_path / "a,b")

@@ -5,11 +5,11 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from memgraft import grafts
 from memgraft.cli import app
 from memgraft.errors import WrongUsageError
 from memgraft.formats import Buffers, JvmSummary, Numa
 from memgraft.grafts import buffer_figures
+from memgraft.grafts.selection import Selection, select
 
 COUNTS = Numa(
     nodes=2,
@@ -39,23 +39,23 @@ EPERM = "mbind: Operation not permitted"
     ],
 )
 def test_is_a_word_among_the_levels(typed: str, name: str, agent: str, jvm: list[str] | None) -> None:
-    choice = grafts.choices({"buffers": typed})["buffers"]
-    assert choice.joins
-    assert choice.name == name
-    assert grafts.agent_options({"buffers": name}) == [agent]
+    selection = select({"buffers": typed})
+    assert selection.joins()
+    assert selection.label == name
+    assert select({"buffers": name}).agent_options == [agent]
     if jvm is not None:
-        assert grafts.jvm_options({"buffers": name}) == jvm
+        assert select({"buffers": name}).jvm_options == jvm
 
 
 def test_can_be_compared_with_the_same_buffers_unbound() -> None:
-    selection = {"buffers": "thread=growing,node=16m,numa-eden"}
-    assert grafts.against(selection, "node=16m") == {"buffers": "thread=growing,node=16m"}
-    assert grafts.stock_of(selection) == {"buffers": "thread=growing"}
+    selection = select({"buffers": "thread=growing,node=16m,numa-eden"})
+    assert selection.other_side("node=16m") == select({"buffers": "thread=growing,node=16m"})
+    assert selection.stock.as_json() == {"buffers": "thread=growing"}
 
 
 def test_levels_are_checked_as_without_it() -> None:
     with pytest.raises(WrongUsageError, match="'chip=1m' names no level"):
-        grafts.choices({"buffers": "chip=1m,numa-eden"})
+        select({"buffers": "chip=1m,numa-eden"})
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ def test_the_flag_adds_the_word(options: list[str], taken: str, monkeypatch: pyt
     class StopError(Exception):
         pass
 
-    def run(_command: object, selection: grafts.Selection, *_: object, **__: object) -> None:
-        seen.update(selection)
+    def run(_command: object, selection: Selection, *_: object, **__: object) -> None:
+        seen.update(selection.as_json())
         raise StopError
 
     monkeypatch.setattr("memgraft.run.run", run)

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from memgraft import grafts
 from memgraft.errors import WrongUsageError
 from memgraft.formats import Grafts, Jvm, JvmSummary, Ordering
 from memgraft.grafts import ordering_figures
+from memgraft.grafts.selection import select
 from memgraft.jvm import launch
 
 C2 = {
@@ -105,16 +105,17 @@ def test_rows_are_of_all_launches() -> None:
 def test_options_of_jvm_and_agent(tmp_path: Path) -> None:
     file = tmp_path / "a, 100%.txt"
     file.touch()
-    selection = grafts.with_parameters({"ordering": "sc"}, {"relaxed": file})
-    assert grafts.agent_options(selection) == ["ordering=sc", f"relaxed={tmp_path}/a%2C%20100%25.txt"]
-    assert "-XX:-OptimizeFill" in grafts.jvm_options(selection)
-    assert grafts.agent_options({"ordering": "stock"}) == grafts.jvm_options({"ordering": "stock"}) == []
-    assert grafts.agent_options({"ordering": "sc-seed"}) == ["ordering=sc-seed"]
+    selection = select({"ordering": "sc"}, {"relaxed": file})
+    assert selection.agent_options == ["ordering=sc", f"relaxed={tmp_path}/a%2C%20100%25.txt"]
+    assert "-XX:-OptimizeFill" in selection.jvm_options
+    stock = select({"ordering": "stock"})
+    assert stock.agent_options == stock.jvm_options == []
+    assert select({"ordering": "sc-seed"}).agent_options == ["ordering=sc-seed"]
 
 
 def test_only_a_run_by_itself_is_checked(tmp_path: Path) -> None:
-    def options(selection: dict[str, str], *, alone: bool) -> str:
-        return launch.join(selection, "JAVA_TOOL_OPTIONS", Path("agent.so"), tmp_path, alone=alone).options[-1]
+    def options(choices: dict[str, str], *, alone: bool) -> str:
+        return launch.join(select(choices), "JAVA_TOOL_OPTIONS", Path("agent.so"), tmp_path, alone=alone).options[-1]
 
     assert ",check-order," in options({"ordering": "sc"}, alone=True)
     assert "check-order" not in options({"ordering": "sc"}, alone=False)
@@ -122,16 +123,16 @@ def test_only_a_run_by_itself_is_checked(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("selection", "message"),
+    ("choices", "message"),
     [
         ({"ordering": "stock"}, "--ordering stock has no relaxed"),
         ({"zeroing": "bulk"}, "--ordering left out has no relaxed"),
         ({"ordering": "sc"}, "expected a file that exists"),
     ],
 )
-def test_relaxed_without_its_graft_or_its_file(selection: dict[str, str], message: str, tmp_path: Path) -> None:
-    file = tmp_path / ("missing" if selection == {"ordering": "sc"} else "relaxed")
+def test_relaxed_without_its_graft_or_its_file(choices: dict[str, str], message: str, tmp_path: Path) -> None:
+    file = tmp_path / ("missing" if choices == {"ordering": "sc"} else "relaxed")
     if "missing" not in file.name:
         file.touch()
     with pytest.raises(WrongUsageError, match=message):
-        grafts.with_parameters(selection, {"relaxed": file})
+        select(choices, {"relaxed": file})

@@ -12,8 +12,10 @@ import pytest
 from memgraft import machine
 from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError
 from memgraft.experiment.metrics import MetricName
-from memgraft.grafts import Choice as GraftChoice
-from memgraft.grafts import Graft
+from memgraft.grafts import declarations, table
+from memgraft.grafts.selection import select
+from memgraft.grafts.table import Choice as GraftChoice
+from memgraft.grafts.table import Graft, Parameter
 from memgraft.machine import Place, places
 from memgraft.paper import definition, grid, orderings, work
 from memgraft.paper.grid import Plan, Program
@@ -51,12 +53,13 @@ GRAFT = Graft(
         *(GraftChoice(name, "") for name in ("sc", "sc-seed", *SAVINGS)),
     ),
     jvm_options=(),
+    parameters=(Parameter(name="relaxed", value=declarations.Place(), help="", choices=("sc", "sc-seed")),),
 )
 
 
 @pytest.fixture
 def _graft(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(orderings, "GRAFTS", (GRAFT,))
+    monkeypatch.setattr(table, "GRAFTS", (GRAFT,))
 
 
 def launch(strategy: str, number: int, factor: float) -> dict[str, Any]:
@@ -187,7 +190,7 @@ class TestPlan:
         planned = self.plan("ordering-3.3")
         assert list(planned.strategies) == ["stock", "sc", "sc-seed"]
         assert [one.name for one in planned.programs][:2] == ["lusearch", "luindex"]
-        assert planned.selection(planned.programs[0], "sc") == {"ordering": "sc"}
+        assert planned.selection(planned.programs[0], "sc") == select({"ordering": "sc"})
         assert planned.total == 9 * 3 * 6
         words = planned.command(planned.programs[0])
         assert {"--jvm=-Xmx1g", "--jvm=-XX:+UseParallelGC"} <= set(words)
@@ -262,7 +265,7 @@ class TestPlan:
 
     def test_an_ordering_that_the_graft_has_not(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """It would not join, and the stock be measured in its place."""
-        monkeypatch.setattr(orderings, "GRAFTS", ())
+        monkeypatch.setattr(table, "GRAFTS", ())
         with pytest.raises(CannotTakeError, match="takes --ordering stock; of this Memgraft, --ordering is not there"):
             self.plan("ordering-3.3")
 
@@ -283,9 +286,9 @@ class TestRelaxed:
         assert asked_for == [("xalan", "sc", 20), ("xalan", "sc-seed", 20)]
         [xalan] = planned.programs
         five = planned.selection(xalan, "sc-seed-relaxed-5")
-        assert five["ordering"] == "sc-seed"
-        assert Path(five["relaxed"]).read_text().splitlines() == [f"A.m{number}()V" for number in range(5)]
-        assert planned.selection(xalan, "sc-seed") == {"ordering": "sc-seed"}
+        assert five.label == "sc-seed"
+        assert Path(five.value("relaxed") or "").read_text().splitlines() == [f"A.m{number}()V" for number in range(5)]
+        assert planned.selection(xalan, "sc-seed") == select({"ordering": "sc-seed"})
 
     @pytest.mark.parametrize(
         ("code", "out", "found"),
