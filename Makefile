@@ -24,7 +24,7 @@ MAVEN := mvn --batch-mode --no-transfer-progress
 FORMAT_JAVA = $(MAVEN) -q com.spotify.fmt:fmt-maven-plugin
 CXX_SOURCES = $(shell git ls-files '*.cpp' '*.h' '*.c')
 
-.PHONY: help build demo demo-zeroing test bench lint format clean
+.PHONY: help build demo demo-zeroing test bench options lint format clean
 .PHONY: packages test-packages native python development workloads litmus java-programs jcstress annotations jdks guest-kernel
 .PHONY: agent-aarch64 test-mapping
 .PHONY: test-native test-sanitizers test-cross test-fuzz test-python test-java test-end-to-end test-deep test-repeat soak
@@ -41,6 +41,7 @@ help:
 	@echo "make soak    half an hour of random allocation buffers under heap verification"
 	@echo "make annotations   memgraft-annotations.jar, for Java sources with @memgraft.Relaxed"
 	@echo "make bench   the zeroing kernels on this machine"
+	@echo "make options   what follows from the declarations of options: the agent's header, the table in docs/formats.md"
 	@echo "make lint    formatting, linters, types; make format mends what can be mended"
 	@echo "make clean   removes everything built here"
 
@@ -240,6 +241,7 @@ lint-python:
 lint-cpp:
 	@echo "clang-format"; $(VENV)/clang-format --dry-run --Werror $(CXX_SOURCES)
 	$(VENV)/python checks/dependencies.py
+	$(VENV)/python checks/agent_options.py
 	$(VENV)/python checks/tidy.py build/native $(BASE)
 
 lint-java:
@@ -247,6 +249,9 @@ lint-java:
 	$(FORMAT_JAVA):check -f ordering/litmus/pom.xml -DadditionalSourceDirectories=$(CURDIR)/ordering/demo
 	$(FORMAT_JAVA):check -f ordering/compilers/pom.xml
 	$(FORMAT_JAVA):check -f ordering/annotation/pom.xml
+
+options: development
+	$(VENV)/python checks/agent_options.py --write
 
 format: development
 	$(VENV)/ruff check --fix-only .

@@ -55,8 +55,8 @@ QUESTIONS = [
     Question(
         "where does an option's default stand",
         "an option of the agent",
-        "stocks/hotspot/zeroing/options.h",
-        "kDefaultWindowBytes = ",
+        "memgraft/grafts/table.py",
+        "default=32768",
     ),
     Question(
         "which kernel does a CPU get that was never calibrated",

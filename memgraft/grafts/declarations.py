@@ -55,10 +55,12 @@ class Levels:
     """The largest size, in bytes."""
     words: tuple[str, ...]
 
+    form = "KIND:BYTES+KIND:BYTES"
+
     @property
     def expected(self) -> str:
         return (
-            f"KIND:BYTES+KIND:BYTES with kinds of {listed(self.kinds, 'and')} in this order, each once, and sizes that "
+            f"{self.form} with kinds of {listed(self.kinds, 'and')} in this order, each once, and sizes that "
             f"are multiples of {self.multiple} and larger multiples of the one before, up to {self.most}; or "
             f"{listed(self.words, 'or')}"
         )
@@ -128,5 +130,9 @@ class AgentOption:
         """As the agent is told it: `window=65536` (docs/formats.md, section 1)."""
         if isinstance(self.value, Alone):
             return self.name
-        text = quote_from_bytes(os.fsencode(str(value)), safe="/") if isinstance(self.value, Place) else value
-        return f"{self.name}={text}"
+        return f"{self.name}={percent_encoded(str(value)) if isinstance(self.value, Place) else value}"
+
+
+def percent_encoded(path: str) -> str:
+    """A path as an option of the agent takes it (docs/formats.md, section 1), whatever bytes it is made of."""
+    return quote_from_bytes(os.fsencode(path), safe="/")

@@ -114,7 +114,7 @@ class Graft:
         own = AgentOption(
             name=self.name,
             value=self.value or names,
-            help=self.help.partition(". ")[0].removesuffix("."),
+            help=self.help.partition(": ")[0].removesuffix("."),
             metavar=self.agent_metavar,
             source=self.source,
         )
@@ -235,7 +235,6 @@ GRAFTS = (
                 help="How memory is taken from buffers of one CPU each: by compare-and-swap (atomic), or by rseq(2) "
                 "without any atomic instruction (restartable)",
                 default="restartable where glibc and Linux have it",
-                source="rseq(2)",
             ),
             Parameter(
                 name="zero-at",
@@ -321,13 +320,14 @@ SUMMARY = AgentOption(
 )
 LIVE = AgentOption(
     name="live",
-    help="With `summary`: write the summary again after a collection, at most once a second, for `memgraft watch --jvm`",
+    help="Write the summary again after a collection, at most once a second, for `memgraft watch --jvm`; with "
+    "`summary`",
 )
 COUNTERS = AgentOption(name="counters", help="Count what the hardware can, and put it into the summary")
 CHECK = AgentOption(
     name="check",
-    help="With `summary`: look for every joint of every graft, write the check there (section 3) and leave the process "
-    "with 0 before the program starts",
+    help="Look for every joint of every graft, write the check (section 3) and leave the process with 0 before the "
+    "program starts; with `summary`",
 )
 AGENT_OPTIONS = (SUMMARY, LIVE, COUNTERS, CHECK)
 """Those of no graft."""

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import IO
-from urllib.parse import quote_from_bytes
 
 from memgraft.errors import WrongUsageError
 from memgraft.grafts.selection import Selection
@@ -114,11 +113,6 @@ def quoted(option: str) -> str:
     if not re.search(r"""[\s'"]""", option):
         return option
     return "".join(f"'{part}'" if '"' in part else f'"{part}"' for part in re.findall(r"""[^"]+|"+""", option))
-
-
-def percent_encoded(path: Path) -> str:
-    """A path as the agent's options take it (docs/formats.md, format 1)."""
-    return quote_from_bytes(os.fsencode(path), safe="/")
 
 
 def loadable(agent: Path, scratch: Path) -> Path:

@@ -3,19 +3,21 @@
 #include <algorithm>
 #include <string>
 
+#include "options/declared.h"
+
 namespace memgraft::hotspot {
 
 namespace {
 
 // False where the option is none of the agent's own.
 bool take(AgentOptions& options, const Option& option) {
-  if (option.key == "summary") {
-    options.summary_folder = existing_folder(option);
-  } else if (option.is("counters")) {
+  if (option.is(declared::kSummary)) {
+    options.summary_folder = existing_folder(option, declared::kSummary);
+  } else if (option.is(declared::kCounters)) {
     options.counters = true;
-  } else if (option.is("live")) {
+  } else if (option.is(declared::kLive)) {
     options.live = true;
-  } else if (option.is("check")) {
+  } else if (option.is(declared::kCheck)) {
     options.check = true;
   } else {
     return false;
@@ -25,18 +27,24 @@ bool take(AgentOptions& options, const Option& option) {
 
 std::string all_options(std::span<GraftOptions* const> of_grafts) {
   std::string all;
+  const auto add = [&all](const Declaration& one) {
+    all += (all.empty() ? "" : ", ") + std::string(one.usage);
+  };
   for (const GraftOptions* const graft : of_grafts) {
-    all += std::string(graft->all()) + ", ";
+    std::ranges::for_each(graft->declared(), add);
   }
-  return all + "summary=FOLDER, live, counters or check";
+  std::ranges::for_each(declared::kAgentOptions, add);
+  return all;
 }
 
 std::string all_that_ask(std::span<GraftOptions* const> of_grafts) {
   std::string all;
   for (const GraftOptions* const graft : of_grafts) {
-    all += (all.empty() ? "" : "; ") + graft->asking();
+    const Declaration& asking = graft->declared().front();
+    // What levels must be takes a sentence.
+    all += (all.empty() ? "" : "; ") + std::string(asking.kinds.empty() ? asking.expected : asking.usage);
   }
-  return "a graft (" + all + ") or check";
+  return "a graft (" + all + ") or " + std::string(declared::kCheck.usage);
 }
 
 }  // namespace

@@ -10,73 +10,63 @@ namespace memgraft::hotspot {
 
 namespace {
 
+constexpr const Declaration& kBuffers = declared::kBuffers;
+static_assert(std::ranges::equal(kBuffers.kinds, allocation::kKindNames));
+static_assert(kBuffers.multiple == kBytesPerWord && kBuffers.most / kBytesPerWord <= allocation::kMostWords);
+
 // `core:1048576+processor:16777216`
 std::vector<allocation::Level> parse_levels(const Option& option) {
-  constexpr std::string_view kExpected =
-      "buffers=KIND:BYTES+KIND:BYTES with kinds of cpu, core, processor and node in this order, each once, "
-      "and sizes that are multiples of 8 and of the one before, below 32 GiB";
   std::vector<allocation::Level> levels;
   const std::string_view value = option.value;
-  if (value == "none") {
-    return levels;  // nothing but the counts: TLABs come from the heap
-  }
   for (std::size_t start = 0; start <= value.size();) {
     const std::string_view part = value.substr(start, value.find('+', start) - start);
     start += part.size() + 1;
     const std::size_t colon = std::min(part.find(':'), part.size());
-    const auto* const kind = std::ranges::find(allocation::kKindNames, part.substr(0, colon));
+    const auto kind = std::ranges::find(kBuffers.kinds, part.substr(0, colon));
     const std::string_view digits = part.substr(std::min(colon + 1, part.size()));
     std::uint64_t bytes = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bytes);
-    const std::uint64_t words = bytes / kBytesPerWord;
-    const bool right = kind != allocation::kKindNames.end() && error == std::errc() &&
-                       bytes % kBytesPerWord == 0 && end == digits.data() + digits.size() && words > 0 &&
-                       words <= allocation::kMostWords;
+    const bool right = kind != kBuffers.kinds.end() && error == std::errc() &&
+                       end == digits.data() + digits.size() && bytes % kBuffers.multiple == 0 && bytes > 0 &&
+                       bytes <= kBuffers.most;
     if (!right) {
-      refuse_option(option.text, kExpected);
+      refuse_option(option.text, kBuffers.expected);
     }
-    const auto level = allocation::Level{
-        .kind = static_cast<allocation::Kind>(kind - allocation::kKindNames.begin()), .words = words};
-    if (!levels.empty() && (level.kind <= levels.back().kind || words % levels.back().words != 0)) {
-      refuse_option(option.text, kExpected);
+    const auto level = allocation::Level{.kind = static_cast<allocation::Kind>(kind - kBuffers.kinds.begin()),
+                                         .words = bytes / kBytesPerWord};
+    // One as large as the level below would be emptied by each refill of that one.
+    if (!levels.empty() && (level.kind <= levels.back().kind || level.words <= levels.back().words ||
+                            level.words % levels.back().words != 0)) {
+      refuse_option(option.text, kBuffers.expected);
     }
     levels.push_back(level);
   }
   return levels;
 }
 
-bool parse_zero_at(const Option& option) {
-  if (option.value != "refill" && option.value != "tlab") {
-    refuse_option(option.text, "zero-at=refill or zero-at=tlab");
-  }
-  return option.value == "refill";
-}
-
-BufferOptions::Take parse_take(const Option& option) {
-  if (option.value != "atomic" && option.value != "restartable") {
-    refuse_option(option.text, "take=atomic or take=restartable");
-  }
-  return option.value == "atomic" ? BufferOptions::Take::atomic : BufferOptions::Take::restartable;
-}
+constexpr std::size_t kAuto = 0;
+constexpr std::size_t kAtomic = 0;
+constexpr std::size_t kRefill = 1;
+static_assert(kBuffers.words[kAuto] == "auto" && kBuffers.words.size() == 2);
+static_assert(declared::kTake.words[kAtomic] == "atomic" && declared::kTake.words.size() == 2);
+static_assert(declared::kZeroAt.words[kRefill] == "refill" && declared::kZeroAt.words.size() == 2);
 
 }  // namespace
 
-std::string_view BufferWords::all() const { return "buffers=KIND:BYTES, take=HOW, zero-at=WHEN, numa-eden"; }
-
-std::string BufferWords::asking() const { return "buffers=KIND:BYTES"; }
-
 bool BufferWords::take(const Option& option) {
-  if (option.key == "buffers") {
+  if (option.is(kBuffers)) {
     asked_ = true;
-    options_.automatic = option.value == "auto";
-    options_.levels = options_.automatic ? std::vector<allocation::Level>() : parse_levels(option);
+    const bool in_a_word = std::ranges::find(kBuffers.words, option.value) != kBuffers.words.end();
+    options_.automatic = in_a_word && word(option, kBuffers) == kAuto;
+    options_.levels = in_a_word ? std::vector<allocation::Level>() : parse_levels(option);
     return true;
   }
-  if (option.key == "take") {
-    options_.take = parse_take(option);
-  } else if (option.key == "zero-at") {
-    options_.zero_at_refill = parse_zero_at(option);
-  } else if (option.is("numa-eden")) {
+  if (option.is(declared::kTake)) {
+    options_.take = word(option, declared::kTake) == kAtomic ? BufferOptions::Take::atomic
+                                                             : BufferOptions::Take::restartable;
+  } else if (option.is(declared::kZeroAt)) {
+    options_.zero_at_refill = word(option, declared::kZeroAt) == kRefill;
+  } else if (option.is(declared::kNumaEden)) {
     options_.numa_eden = true;
   } else {
     return false;

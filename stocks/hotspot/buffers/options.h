@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "memgraft/allocation/hierarchy.h"
+#include "options/declared.h"
 #include "options/graft_options.h"
 #include "zeroing/options.h"
 
@@ -25,15 +27,13 @@ struct BufferOptions {
   friend bool operator==(const BufferOptions&, const BufferOptions&) = default;
 };
 
-// buffers=KIND:BYTES, take=HOW, zero-at=WHEN, numa-eden
 class BufferWords : public GraftOptions {
  public:
   // Memory in buffers may be zeroed by the zeroing graft: what was asked of it, or null where this agent has
   // no such graft.
   explicit BufferWords(const ZeroingWords* zeroing) : zeroing_(zeroing) {}
 
-  [[nodiscard]] std::string_view all() const override;
-  [[nodiscard]] std::string asking() const override;
+  [[nodiscard]] std::span<const Declaration> declared() const override { return declared::kBuffersOptions; }
   bool take(const Option& option) override;
   void complete(std::string_view text) override;
   [[nodiscard]] bool asked() const override { return asked_; }

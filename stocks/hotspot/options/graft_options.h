@@ -1,7 +1,7 @@
 // The options of one graft, while the agent's are read.
 #pragma once
 
-#include <string>
+#include <span>
 #include <string_view>
 
 #include "options/option.h"
@@ -17,9 +17,8 @@ class GraftOptions {
   GraftOptions(GraftOptions&&) = delete;
   GraftOptions& operator=(GraftOptions&&) = delete;
 
-  // For messages: all of them, as "zeroing=STRATEGY, window=BYTES", and the one that asks for the graft.
-  [[nodiscard]] virtual std::string_view all() const = 0;
-  [[nodiscard]] virtual std::string asking() const = 0;
+  // All of them; the first one asks for the graft.
+  [[nodiscard]] virtual std::span<const Declaration> declared() const = 0;
 
   // False where the option is none of its own. Throws a Refusal with exit code 2 where its value is wrong.
   virtual bool take(const Option& option) = 0;

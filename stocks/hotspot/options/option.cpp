@@ -1,5 +1,6 @@
 #include "options/option.h"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <system_error>
@@ -48,34 +49,41 @@ void refuse_option(std::string_view text, std::string_view expected) {
                 kExitWrongUsage);
 }
 
-std::filesystem::path existing_file(const Option& option) {
+std::filesystem::path existing_file(const Option& option, const Declaration& declared) {
   std::filesystem::path file = percent_decoded(option.value, option.text);
   std::error_code error;
   if (!std::filesystem::is_regular_file(file, error)) {
-    refuse_option(option.text, std::string(option.key) + "=FILE with a file that exists");
+    refuse_option(option.text, declared.expected);
   }
   return file;
 }
 
-std::filesystem::path existing_folder(const Option& option) {
+std::filesystem::path existing_folder(const Option& option, const Declaration& declared) {
   std::filesystem::path folder = percent_decoded(option.value, option.text);
   std::error_code error;
   if (!std::filesystem::is_directory(folder, error)) {
-    refuse_option(option.text, std::string(option.key) + "=FOLDER with a folder that exists");
+    refuse_option(option.text, declared.expected);
   }
   return folder;
 }
 
-std::size_t power_of_two(const Option& option, std::size_t least, std::size_t most) {
-  std::size_t bytes = 0;
+std::uint64_t power_of_two(const Option& option, const Declaration& declared) {
+  std::uint64_t bytes = 0;
   const std::string_view value = option.value;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), bytes);
   if (error != std::errc() || end != value.data() + value.size() || !std::has_single_bit(bytes) ||
-      bytes < least || bytes > most) {
-    refuse_option(option.text, std::string(option.key) + "=BYTES with a power of two from " +
-                                   std::to_string(least) + " to " + std::to_string(most));
+      bytes < declared.least || bytes > declared.most) {
+    refuse_option(option.text, declared.expected);
   }
   return bytes;
+}
+
+std::size_t word(const Option& option, const Declaration& declared) {
+  const auto found = std::ranges::find(declared.words, option.value);
+  if (found == declared.words.end()) {
+    refuse_option(option.text, declared.expected);
+  }
+  return static_cast<std::size_t>(found - declared.words.begin());
 }
 
 }  // namespace memgraft::hotspot

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 
 namespace memgraft::hotspot {
 
@@ -24,26 +25,19 @@ constexpr std::array kPlacements{
     Placement{.name = "switches", .savings = {}, .accesses = false},
 };
 
-constexpr std::string_view kOffered = "ordering=sc or ordering=sc-seed";
+static_assert(std::ranges::equal(declared::kOrdering.words, kPlacements, {}, {}, &Placement::name));
 
 }  // namespace
 
-std::string_view OrderingWords::all() const { return "ordering=PLACEMENT, relaxed=FILE, check-order"; }
-
-std::string OrderingWords::asking() const { return "ordering=sc or sc-seed"; }
-
 bool OrderingWords::take(const Option& option) {
-  if (option.key == "ordering") {
-    const auto* const found = std::ranges::find(kPlacements, option.value, &Placement::name);
-    if (found == kPlacements.end()) {
-      refuse_option(option.text, kOffered);
-    }
+  if (option.is(declared::kOrdering)) {
+    const Placement* const found = &kPlacements.at(word(option, declared::kOrdering));
     options_.placement = found->name;
     options_.savings = found->savings;
     options_.accesses = found->accesses;
-  } else if (option.key == "relaxed") {
-    options_.relaxed = existing_file(option);
-  } else if (option.is("check-order")) {
+  } else if (option.is(declared::kRelaxed)) {
+    options_.relaxed = existing_file(option, declared::kRelaxed);
+  } else if (option.is(declared::kCheckOrder)) {
     options_.check = true;
   } else {
     return false;
@@ -53,7 +47,7 @@ bool OrderingWords::take(const Option& option) {
 
 void OrderingWords::complete(std::string_view text) {
   if (!asked() && (options_.relaxed || options_.check)) {
-    refuse_option(text, std::string(kOffered) + " together with relaxed or check-order");
+    refuse_option(text, std::string(declared::kOrdering.expected) + " together with relaxed or check-order");
   }
 }
 

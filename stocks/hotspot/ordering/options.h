@@ -3,8 +3,10 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 
+#include "options/declared.h"
 #include "options/graft_options.h"
 
 namespace memgraft::hotspot {
@@ -34,11 +36,9 @@ struct OrderingOptions {
   friend bool operator==(const OrderingOptions&, const OrderingOptions&) = default;
 };
 
-// ordering=PLACEMENT, relaxed=FILE, check-order
 class OrderingWords : public GraftOptions {
  public:
-  [[nodiscard]] std::string_view all() const override;
-  [[nodiscard]] std::string asking() const override;
+  [[nodiscard]] std::span<const Declaration> declared() const override { return declared::kOrderingOptions; }
   bool take(const Option& option) override;
   void complete(std::string_view text) override;
   // Where there is a placement.

@@ -79,7 +79,7 @@ TEST(Options, OfZeroingBelongTogether) {
   EXPECT_EQ(options.zeroing->strategy, ZeroingStrategy::windows);
   EXPECT_EQ(options.zeroing->against, ZeroingStrategy::bulk);
   EXPECT_EQ(options.zeroing->window_bytes, 65'536U);
-  EXPECT_EQ(parse_options("zeroing=windows").zeroing->window_bytes, ZeroingOptions::kDefaultWindowBytes);
+  EXPECT_EQ(parse_options("zeroing=windows").zeroing->window_bytes, 32'768U);
   for (const StrategyName& strategy : kStrategyNames) {
     EXPECT_EQ(parse_options("zeroing=" + std::string(strategy.name)).zeroing->strategy, strategy.strategy);
   }
@@ -95,6 +95,7 @@ TEST(Options, OfBuffersAreReadInAnyOrder) {
   EXPECT_TRUE(buffers.zero_at_refill);
   EXPECT_FALSE(buffers.automatic);
   EXPECT_TRUE(parse_options("buffers=auto").buffers->automatic);
+  EXPECT_EQ(parse_options("buffers=cpu:17179869184").buffers->levels.front().words, std::size_t{1} << 31U);
   EXPECT_TRUE(parse_options("buffers=none,zero-at=tlab").buffers->levels.empty());
 }
 
@@ -149,11 +150,11 @@ INSTANTIATE_TEST_SUITE_P(
         "ordering=sc,relaxed=", "ordering=sc,relaxed=/no/such/file", "zeroing=bulk,check-order", "buffers",
         "buffers=", "buffers=core", "buffers=core:", "buffers=core:12", "buffers=core:0",
         "buffers=cores:4096", "buffers=core:4096+cpu:8192", "buffers=cpu:4096+cpu:8192",
-        "buffers=cpu:4096+core:6144", "buffers=cpu:34359738368", "buffers=cpu:4096+", "take=atomic",
-        "zero-at=tlab", "buffers=none,take=maybe", "zeroing=bulk,take=atomic",
-        "buffers=cpu:4096,zero-at=refill", "zeroing=bulk,buffers=none,zero-at=refill",
-        "zeroing=windows,buffers=cpu:4096,zero-at=refill", "zeroing=adaptive,buffers=cpu:4096,zero-at=refill",
-        "zeroing=bulk,buffers=auto,zero-at=later"));
+        "buffers=cpu:4096+core:6144", "buffers=cpu:4096+core:4096", "buffers=cpu:17179869192",
+        "buffers=cpu:34359738368", "buffers=cpu:4096+", "take=atomic", "zero-at=tlab",
+        "buffers=none,take=maybe", "zeroing=bulk,take=atomic", "buffers=cpu:4096,zero-at=refill",
+        "zeroing=bulk,buffers=none,zero-at=refill", "zeroing=windows,buffers=cpu:4096,zero-at=refill",
+        "zeroing=adaptive,buffers=cpu:4096,zero-at=refill", "zeroing=bulk,buffers=auto,zero-at=later"));
 
 }  // namespace
 }  // namespace memgraft::hotspot

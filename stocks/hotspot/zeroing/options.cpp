@@ -1,52 +1,38 @@
 #include "zeroing/options.h"
 
-#include <string>
+#include <algorithm>
+#include <span>
+#include <string_view>
 
 namespace memgraft::hotspot {
 
 namespace {
 
-constexpr std::size_t kLeastWindowBytes = 4096;
-constexpr std::size_t kMostWindowBytes = std::size_t{1} << 20U;
-
-// "a, b or c": the strategies' names, without `adaptive` where that makes no sense.
-std::string strategy_names(bool with_adaptive) {
-  std::string names;
-  const std::size_t count = kStrategyNames.size() - (with_adaptive ? 0 : 1);
-  for (std::size_t i = 0; i < count; ++i) {
-    if (i > 0) {
-      names += i + 1 == count ? " or " : ", ";
-    }
-    names += kStrategyNames.at(i).name;
-  }
-  return names;
+// The strategies' names here and there are the same.
+constexpr bool all_are_strategies(std::span<const std::string_view> words) {
+  return std::ranges::all_of(words, [](std::string_view one) {
+    return std::ranges::find(kStrategyNames, one, &StrategyName::name) != kStrategyNames.end();
+  });
 }
+static_assert(declared::kZeroing.words.size() == kStrategyNames.size());
+static_assert(all_are_strategies(declared::kZeroing.words) && all_are_strategies(declared::kAgainst.words));
 
-ZeroingStrategy parse_strategy(const Option& option, bool with_adaptive) {
-  const auto strategy = strategy_named(option.value);
-  if (!strategy || (strategy == ZeroingStrategy::adaptive && !with_adaptive)) {
-    refuse_option(option.text, strategy_names(with_adaptive));
-  }
-  return *strategy;
+ZeroingStrategy strategy(const Option& option, const Declaration& declared) {
+  return std::ranges::find(kStrategyNames, declared.words[word(option, declared)], &StrategyName::name)
+      ->strategy;
 }
 
 }  // namespace
 
-std::string_view ZeroingWords::all() const {
-  return "zeroing=STRATEGY, against=STRATEGY, window=BYTES, table=FILE";
-}
-
-std::string ZeroingWords::asking() const { return "zeroing=" + strategy_names(true); }
-
 bool ZeroingWords::take(const Option& option) {
-  if (option.key == "zeroing") {
-    strategy_ = parse_strategy(option, true);
-  } else if (option.key == "against") {
-    against_ = parse_strategy(option, false);
-  } else if (option.key == "window") {
-    window_bytes_ = power_of_two(option, kLeastWindowBytes, kMostWindowBytes);
-  } else if (option.key == "table") {
-    table_ = existing_file(option);
+  if (option.is(declared::kZeroing)) {
+    strategy_ = strategy(option, declared::kZeroing);
+  } else if (option.is(declared::kAgainst)) {
+    against_ = strategy(option, declared::kAgainst);
+  } else if (option.is(declared::kWindow)) {
+    window_bytes_ = power_of_two(option, declared::kWindow);
+  } else if (option.is(declared::kTable)) {
+    table_ = existing_file(option, declared::kTable);
   } else {
     return false;
   }

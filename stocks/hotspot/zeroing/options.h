@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <span>
 
+#include "options/declared.h"
 #include "options/graft_options.h"
 #include "zeroing/strategy.h"
 
@@ -12,12 +14,10 @@ namespace memgraft::hotspot {
 
 // How fresh memory becomes zero.
 struct ZeroingOptions {
-  static constexpr std::size_t kDefaultWindowBytes = std::size_t{32} * 1024;
-
   ZeroingStrategy strategy = ZeroingStrategy::bulk;
   // The other side of a comparison within one process: the two alternate from collection to collection.
   std::optional<ZeroingStrategy> against;
-  std::size_t window_bytes = kDefaultWindowBytes;
+  std::size_t window_bytes = declared::kWindow.by_default;
   std::optional<std::filesystem::path> table;  // what calibration found on this machine
 
   [[nodiscard]] bool uses(ZeroingStrategy wanted) const { return strategy == wanted || against == wanted; }
@@ -25,11 +25,9 @@ struct ZeroingOptions {
   friend bool operator==(const ZeroingOptions&, const ZeroingOptions&) = default;
 };
 
-// zeroing=STRATEGY, against=STRATEGY, window=BYTES, table=FILE
 class ZeroingWords : public GraftOptions {
  public:
-  [[nodiscard]] std::string_view all() const override;
-  [[nodiscard]] std::string asking() const override;
+  [[nodiscard]] std::span<const Declaration> declared() const override { return declared::kZeroingOptions; }
   bool take(const Option& option) override;
   void complete(std::string_view text) override;
   [[nodiscard]] bool asked() const override { return asked_; }

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 namespace memgraft::hotspot {
@@ -33,15 +32,6 @@ inline constexpr std::array<StrategyName, 6> kStrategyNames{{
 
 constexpr std::string_view name_of(ZeroingStrategy strategy) {
   return kStrategyNames.at(static_cast<std::size_t>(strategy)).name;
-}
-
-constexpr std::optional<ZeroingStrategy> strategy_named(std::string_view name) {
-  for (const StrategyName& known : kStrategyNames) {
-    if (known.name == name) {
-      return known.strategy;
-    }
-  }
-  return std::nullopt;
 }
 
 }  // namespace memgraft::hotspot

@@ -2,7 +2,8 @@
 
 #include <array>
 #include <cstdint>
-#include <string>
+#include <span>
+#include <string_view>
 
 #include "join/availability.h"
 #include "join/joints.h"
@@ -30,17 +31,20 @@ constexpr Needs kIdleNeeds{.graft = "idle",
                            .size_flags = {}};
 constexpr std::array<const Needs*, 1> kNeeds{&kIdleNeeds};
 
+// A graft that ships has its own in options/declared.h, which is made of its row in memgraft/grafts/table.py.
+constexpr auto kIdleWords = std::to_array<std::string_view>({"on"});
+constexpr Declaration kIdle{
+    .key = "idle", .usage = "idle=WHETHER", .expected = "idle=on", .words = kIdleWords, .kinds = {}};
+constexpr std::array kOptions{kIdle};
+
 class IdleWords : public GraftOptions {
  public:
-  [[nodiscard]] std::string_view all() const override { return "idle=WHETHER"; }
-  [[nodiscard]] std::string asking() const override { return "idle=on"; }
+  [[nodiscard]] std::span<const Declaration> declared() const override { return kOptions; }
   bool take(const Option& option) override {
-    if (option.key != "idle") {
+    if (!option.is(kIdle)) {
       return false;
     }
-    if (option.value != "on") {
-      refuse_option(option.text, asking());
-    }
+    (void)word(option, kIdle);
     asked_ = true;
     return true;
   }
