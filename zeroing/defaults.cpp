@@ -50,16 +50,22 @@ constexpr std::array avx2_from_page = {From{4096, "avx2", MEMGRAFT_ZERO_ORDINARY
 constexpr Rows sapphire_rapids = {{{}, past_caches_from_page, past_caches_from_page, {}}};
 constexpr Rows cascade_lake = {{{}, avx2_from_page, avx2_from_page, avx2_from_page}};
 
-//   Zen 4: AVX-512 (experiments/records/2026-11-23-genoa-2cpu); clzero is there, too
-//     streaming, 4 KiB                         25.0    avx512 24.4        22.3     clzero 22.7
-//     streaming, 32 KiB                        22.5    avx512 25.7        48.5     clzero 45.9
-//     streaming, 1 MiB                         23.4    avx512 21.5        73.5     clzero 55.6
-//     streaming-late, 32 KiB                    5.5    avx512  6.5         6.1     clzero  6.5
-//     streaming-late, 1 MiB                     5.8    avx512  8.1         9.8     clzero  9.4
-//     streaming-used, 1 MiB                     4.8    avx512  5.0         4.9     clzero  4.7
+//   Zen 4: AVX-512 (experiments/records/2026-11-25-genoa-2cpu); clzero is there, too
+//     streaming, 4 KiB                         28.9    avx512 29.9        23.5     clzero 23.7
+//     streaming, 32 KiB                        29.4    avx512 29.7        62.3     clzero 59.7
+//     streaming, 1 MiB                         29.3    avx512 29.9        80.0     clzero 76.0
+//     streaming-late, 32 KiB                    9.0    avx512  8.9         9.9     clzero  9.8
+//     streaming-late, 256 KiB                   9.3    avx512  9.4        11.1     clzero 11.1
+//     streaming-late, 1 MiB                     9.1    avx512  9.2        10.9     clzero 10.7
+//     streaming-used, 32 KiB                    6.9    avx512  7.0         7.3     clzero  7.2
+//     streaming-used, 256 KiB                   7.0    avx512  7.1         8.0     clzero  8.0
+//     streaming-used, 1 MiB                     7.0    avx512  7.0         8.1     clzero  8.0
+// At 256 KiB clzero was faster than non-temporal-64 in both measurements of a noisier day, by up to 1.6
+// (experiments/records/2026-11-23-genoa-2cpu), and nowhere slower; at 32 KiB these disagree about both.
 constexpr std::array zen_4_streaming = {From{32768, "non-temporal-64", MEMGRAFT_ZERO_NON_TEMPORAL}};
-constexpr std::array zen_4_late = {From{std::size_t{1} << 20, "non-temporal-64", MEMGRAFT_ZERO_NON_TEMPORAL}};
-constexpr Rows zen_4 = {{{}, zen_4_streaming, zen_4_late, {}}};
+constexpr std::array zen_4_used = {From{std::size_t{256} << 10, "clzero", MEMGRAFT_ZERO_NON_TEMPORAL},
+                                   From{std::size_t{1} << 20, "non-temporal-64", MEMGRAFT_ZERO_NON_TEMPORAL}};
+constexpr Rows zen_4 = {{{}, zen_4_streaming, zen_4_used, zen_4_used}};
 
 constexpr Rows nothing_known{};
 
