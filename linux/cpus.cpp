@@ -1,7 +1,6 @@
 #include "memgraft/linux/cpus.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <array>
@@ -9,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "affinity.h"
 #include "small_file.h"
 
 namespace memgraft::linux_os {
@@ -16,14 +16,9 @@ namespace memgraft::linux_os {
 namespace {
 
 unsigned allowed_cpus() noexcept {
-  // 8192 is the most CPUs that Linux can be built for (NR_CPUS of arch/x86/Kconfig with MAXSMP); the call
-  // fails with a smaller set than the kernel's own.
-  std::array<cpu_set_t, 8192 / CPU_SETSIZE> set{};
-  // Of the process's main thread: the calling one may have been pinned by itself.
-  if (sched_getaffinity(getpid(), sizeof set, set.data()) == 0) {
-    return static_cast<unsigned>(CPU_COUNT_S(sizeof set, set.data()));
+  if (const std::optional<Affinity> affinity = affinity_of_process()) {
+    return affinity->count();
   }
-  // A sandbox may forbid the call.
   const long online = sysconf(_SC_NPROCESSORS_ONLN);
   return online > 0 ? static_cast<unsigned>(online) : 1;
 }

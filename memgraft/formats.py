@@ -73,6 +73,7 @@ class Decision(Format):
     strategy: str
     running_threads: NonNegativeFloat | None = None
     cpus: NonNegativeFloat | None = None
+    idle_cpus: NonNegativeFloat | None = None
     gigabytes_per_second: NonNegativeFloat | None = None
     reason: str = ""
 

@@ -3,6 +3,7 @@
 
 #include "clocks/own_threads.h"
 #include "memgraft/linux/cpus.h"
+#include "memgraft/linux/idle_cpus.h"
 #include "memgraft/linux/thread_times.h"
 
 namespace memgraft::hotspot {
@@ -19,10 +20,14 @@ class ProgramClock {
   Reading read();
   // CPUs that this process may use now: its affinity and its control groups' quotas.
   double cpus() { return limits_.now().usable(); }
+  // Of these the idle ones, whoever runs on the others, over the last quarter of a second or so; none before
+  // one is over, all where the system does not say.
+  double idle_cpus();
 
  private:
   linux_os::ThreadWatch watch_{own_thread_kind};
   linux_os::CpuLimits limits_;
+  linux_os::IdleCpus idle_;
 };
 
 }  // namespace memgraft::hotspot

@@ -22,12 +22,13 @@ class Program {
 
   double running = kBusyProgram;
   double cpus = 2;
+  double idle = 2;
   double helper_seconds = 0.02;
 
   Adaptive::Decision run(std::uint64_t collections) {
     Adaptive::Decision decision;
     for (std::uint64_t i = 0; i < collections; ++i) {
-      decision = adaptive_.decide(measured_, cpus);
+      decision = adaptive_.decide(measured_, {.usable = cpus, .idle = idle});
       ++chosen[decision.strategy];
       const double cpu = cost_(decision.strategy, decision.collection);
       measured_ = {.collection = decision.collection,
@@ -55,7 +56,7 @@ double flat(ZeroingStrategy /*strategy*/, std::uint64_t /*collection*/) { return
 
 TEST(Adaptive, TakesTheFirstStrategyWhileNothingIsKnown) {
   Adaptive adaptive({windows, bulk}, true);
-  EXPECT_EQ(adaptive.decide({}, 8).strategy, windows);
+  EXPECT_EQ(adaptive.decide({}, {.usable = 8, .idle = 8}).strategy, windows);
 }
 
 TEST(Adaptive, SettlesOnWhatCostsLeastPerAllocatedByte) {
@@ -187,6 +188,29 @@ TEST(Adaptive, LeavesTheHelperWhenAControlGroupTakesTheCpuAway) {
   EXPECT_NE(decision.reason.find("no CPU is idle"), std::string::npos) << decision.reason;
 }
 
+TEST(Adaptive, LeavesTheHelperWhenOtherProgramsTakeTheCpuAway) {
+  Adaptive adaptive({windows, bulk}, true);
+  Program program(adaptive, flat);
+  program.running = 1.0;
+  program.idle = 1.0;
+  EXPECT_EQ(program.run(5).strategy, concurrent);
+  program.idle = 0.1;
+  const Adaptive::Decision decision = program.run(2);
+  EXPECT_NE(decision.strategy, concurrent);
+  EXPECT_NE(decision.reason.find("other programs leave no CPU idle"), std::string::npos) << decision.reason;
+  EXPECT_NEAR(decision.idle_cpus, 0.1, 0.001);
+}
+
+TEST(Adaptive, TakesWhatTheHelperUsesForIdle) {
+  Adaptive adaptive({windows, bulk}, true);
+  Program program(adaptive, flat);
+  program.running = 1.0;
+  program.idle = 1.0;
+  EXPECT_EQ(program.run(5).strategy, concurrent);
+  program.idle = 0.6;  // the rest is the helper's: 0.02 s of 0.1 s
+  EXPECT_EQ(program.run(20).strategy, concurrent);
+}
+
 TEST(Adaptive, LeavesTheHelperWhenTheProgramAllocatesFaster) {
   Adaptive adaptive({windows, bulk}, true);
   Program program(adaptive, flat);
@@ -215,7 +239,7 @@ TEST(Adaptive, LearnsNothingBeforeTheFirstCollection) {
                             .process_cpu_seconds = 0.1,
                             .program_cpu_seconds = 0.1,
                             .allocated_bytes = kEpochBytes},
-                           1);
+                           {.usable = 1, .idle = 1});
   };
   EXPECT_EQ(epoch(0).strategy, bulk);
   // Memory was zero anyway before, so that this is the first epoch to compare with.
@@ -227,7 +251,8 @@ TEST(Adaptive, LearnsNothingFromShortEpochs) {
   Adaptive adaptive({windows, bulk}, true);
   for (std::uint64_t i = 0; i < 20; ++i) {
     // Collections asked for one after the other: nothing was allocated between them.
-    const auto decision = adaptive.decide({.collection = i, .strategy = windows, .wall_seconds = 1e-4}, 8);
+    const auto decision = adaptive.decide({.collection = i, .strategy = windows, .wall_seconds = 1e-4},
+                                          {.usable = 8, .idle = 8});
     EXPECT_EQ(decision.strategy, windows);
     EXPECT_EQ(decision.reason, "in use, and its cost is not steady");
   }

@@ -118,13 +118,17 @@ const Adaptive::Challenger* Adaptive::next_challenger(std::uint64_t collection) 
   return next;
 }
 
-bool Adaptive::helper_pays(const EpochMeasured& measured, double running, double cpus,
+bool Adaptive::helper_pays(const EpochMeasured& measured, double running, CpusNow cpus,
                            std::string& why) const {
   if (!concurrent_) {
     return false;
   }
-  if (cpus - running < kIdleCpusNeeded) {
+  if (cpus.usable - running < kIdleCpusNeeded) {
     why = "no CPU is idle";
+    return false;
+  }
+  if (cpus.idle < kIdleCpusNeeded) {
+    why = "other programs leave no CPU idle";
     return false;
   }
   const double allocated_per_second = static_cast<double>(measured.allocated_bytes) / measured.wall_seconds;
@@ -151,12 +155,14 @@ Adaptive::Decision Adaptive::on_thread(std::uint64_t collection) const {
   return decision;
 }
 
-Adaptive::Decision Adaptive::decide(const EpochMeasured& measured, double cpus) {
+Adaptive::Decision Adaptive::decide(const EpochMeasured& measured, CpusNow cpus) {
   learn(measured);
   const double wall = std::max(measured.wall_seconds, 1e-9);
   const double running = measured.process_cpu_seconds / wall;
   const double zeroing = measured.zeroing_seconds + measured.helper_cpu_seconds;
   const std::uint64_t collection = measured.collection + 1;
+  // What the helper used is idle without it.
+  cpus.idle += measured.helper_cpu_seconds / wall;
   std::string why;
   Decision decision = on_thread(collection);
   // An epoch too short to learn from says nothing about idle CPUs either.
@@ -167,7 +173,8 @@ Adaptive::Decision Adaptive::decide(const EpochMeasured& measured, double cpus) 
     decision.reason = why + "; " + decision.reason;
   }
   decision.running_threads = running;
-  decision.cpus = cpus;
+  decision.cpus = cpus.usable;
+  decision.idle_cpus = cpus.idle;
   decision.gigabytes_per_second =
       zeroing > 0 ? static_cast<double>(measured.zeroed_bytes) / zeroing / kGiga : 0.0;
   return decision;

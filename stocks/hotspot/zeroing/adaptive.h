@@ -28,6 +28,12 @@ struct EpochMeasured {
   std::uint64_t allocated_bytes = 0;
 };
 
+// What this process may use, in CPUs.
+struct CpusNow {
+  double usable = 0;  // its affinity and its quotas
+  double idle = 0;    // of these lately, whoever ran on the others, the helper too
+};
+
 class Adaptive {
  public:
   struct Decision {
@@ -35,6 +41,7 @@ class Adaptive {
     ZeroingStrategy strategy = ZeroingStrategy::bulk;
     double running_threads = 0;  // of the epoch before
     double cpus = 0;
+    double idle_cpus = 0;             // with what the helper used
     double gigabytes_per_second = 0;  // of that epoch's zeroing; 0: nothing was zeroed
     std::string reason;
   };
@@ -43,8 +50,9 @@ class Adaptive {
   // another proves better. `concurrent`: whether the helper may be used at all.
   Adaptive(const std::vector<ZeroingStrategy>& on_thread, bool concurrent);
 
-  // Decides for the time after `measured`. `cpus` is how many this process may use now, in CPUs.
-  Decision decide(const EpochMeasured& measured, double cpus);
+  [[nodiscard]] bool may_use_the_helper() const { return concurrent_; }
+  // Decides for the time after `measured`.
+  Decision decide(const EpochMeasured& measured, CpusNow cpus);
 
  private:
   // An epoch shorter than this says nothing: a collection that was asked for, or a heap walk.
@@ -69,7 +77,7 @@ class Adaptive {
   void judge(Challenger& challenger, double log_ratio, std::uint64_t collection);
   // The one to be tried next; null: none is due.
   [[nodiscard]] const Challenger* next_challenger(std::uint64_t collection) const;
-  [[nodiscard]] bool helper_pays(const EpochMeasured& measured, double running, double cpus,
+  [[nodiscard]] bool helper_pays(const EpochMeasured& measured, double running, CpusNow cpus,
                                  std::string& why) const;
   [[nodiscard]] Decision on_thread(std::uint64_t collection) const;
 

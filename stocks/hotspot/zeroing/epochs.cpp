@@ -13,7 +13,7 @@ Epochs::Epochs(ZeroingStrategy strategy, std::optional<ZeroingStrategy> against)
 Epochs::Epochs(Adaptive adaptive)
     : strategy_(ZeroingStrategy::adaptive), adaptive_(std::move(adaptive)), now_() {
   start_ = clock_.read();
-  now_ = adaptive_->decide({}, clock_.cpus()).strategy;
+  now_ = adaptive_->decide({}, cpus()).strategy;
 }
 
 Epochs::Side Epochs::side_after(std::uint64_t collection) const {
@@ -56,9 +56,14 @@ ZeroingStrategy Epochs::collection_ended(const ZeroingTotals& totals) {
   return now_;
 }
 
+CpusNow Epochs::cpus() {
+  return {.usable = clock_.cpus(),
+          .idle = adaptive_ && adaptive_->may_use_the_helper() ? clock_.idle_cpus() : 0};
+}
+
 void Epochs::decide() {
   if (adaptive_) {
-    const Adaptive::Decision decision = adaptive_->decide(last_, clock_.cpus());
+    const Adaptive::Decision decision = adaptive_->decide(last_, cpus());
     ++decisions_[decision.strategy];
     if (changes_.empty() || decision.strategy != now_) {
       if (changes_.size() == kMostChanges) {

@@ -56,6 +56,7 @@ class Epochs {
 
   [[nodiscard]] Side side_after(std::uint64_t collection) const;
   void decide();
+  [[nodiscard]] CpusNow cpus();
 
   ZeroingStrategy strategy_;
   std::optional<ZeroingStrategy> against_;

@@ -35,6 +35,7 @@ Json describe_changes(const Epochs& epochs) {
                        {"strategy", name_of(decision.strategy)},
                        {"running_threads", decision.running_threads},
                        {"cpus", decision.cpus},
+                       {"idle_cpus", decision.idle_cpus},
                        {"gigabytes_per_second", decision.gigabytes_per_second},
                        {"reason", decision.reason}});
   }
