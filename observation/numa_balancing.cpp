@@ -90,7 +90,7 @@ void keep_only(std::array<int, 3> kept) {
     }
   }
   std::array<char, 1> now{};
-  // Whoever else holds it restores the value later. The kernel gives the shared lock up before it asks for
+  // Whoever else holds it restores the value later. Linux gives the shared lock up before it asks for
   // this one: of several that end at once, the last gets it.
   if (flock(kFile, LOCK_EX | LOCK_NB) == 0 && pread(kFile, now.data(), now.size(), 0) == 1 &&
       now[0] == set[0]) {

@@ -260,7 +260,7 @@ def _samples(placed: Placed) -> str:
         return f"none in {count_of(summary.intervals, 'interval')} of {each}"
     told = f"{summary.samples:,} on {count_of(summary.pages, 'page')} in {count_of(summary.intervals, 'interval')}"
     told += f" of {each}; {summary.lost:,} lost"
-    return told + (f"; {summary.unknown:,} on pages whose node the kernel did not tell" if summary.unknown else "")
+    return told + (f"; {summary.unknown:,} on pages whose node Linux did not tell" if summary.unknown else "")
 
 
 def _share(summary: Summary, when: str) -> str:

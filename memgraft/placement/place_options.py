@@ -19,7 +19,7 @@ def place(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Who sees which page is touched: auto (default: the best that works here), hint-faults (the kernel's "
+            help="Who sees which page is touched: auto (default: the best that works here), hint-faults (Linux's "
             "NUMA balancing), pmu (memory samples of the CPU), faults-in-process (a library preloaded into COMMAND), "
             "or replay:FILE.",
         ),
@@ -79,7 +79,7 @@ def place(
     numa_balancing: Annotated[
         bool,
         typer.Option(
-            "--numa-balancing", help="Turn the kernel's NUMA balancing on meanwhile, for hint-faults (needs root)."
+            "--numa-balancing", help="Turn Linux's NUMA balancing on meanwhile, for hint-faults (needs root)."
         ),
     ] = False,
     json: Annotated[

@@ -77,7 +77,7 @@ def start(nodes: int = 4, **changes: Any) -> dict[str, Any]:
             "dry_run": False,
             "monitor": {
                 "name": "hint-faults",
-                "what": "the first touch of a page after the kernel has hidden it, with the thread that touched it",
+                "what": "the first touch of a page after Linux has hidden it, with the thread that touched it",
                 "thread": True,
                 "cpu": True,
                 "store": False,

@@ -14,7 +14,7 @@ namespace {
 using allocation::Kind;
 using allocation::Level;
 
-// What is bound at once splits a mapping of the kernel, of which a process may have 65530 (vm.max_map_count):
+// What is bound at once splits a mapping of Linux, of which a process may have 65530 (vm.max_map_count):
 // so that eden has thousands of pieces rather than millions. On G1 it must fit into half a region, whose size
 // is not known yet; the smallest has 1 MiB.
 constexpr std::uint64_t kWords = (std::uint64_t{16} << 20U) / kBytesPerWord;

@@ -17,7 +17,7 @@ unsigned own_cpu();
 bool can_replace_on_cpu();
 
 // Stores `desired` if the thread runs on `cpu` and the word is `expected`, without an atomic instruction: in
-// a restartable sequence (rseq(2)), which the kernel makes a thread begin anew when it was preempted, moved
+// a restartable sequence (rseq(2)), which Linux makes a thread begin anew when it was preempted, moved
 // or interrupted by a signal inside. So it is atomic towards other threads of that CPU, and only towards
 // them: everybody who changes the word must do so by this function with the same `cpu`, or know that nobody
 // else may.

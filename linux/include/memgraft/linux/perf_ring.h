@@ -1,4 +1,4 @@
-// The ring that the kernel fills with the records of perf events (perf_event_open(2), "MMAP layout").
+// The ring that Linux fills with the records of perf events (perf_event_open(2), "MMAP layout").
 #pragma once
 
 #include <linux/perf_event.h>
@@ -53,7 +53,7 @@ class PerfRing {
   // A part of the second area, of which a record told. Only within read(), until the next call.
   Bytes8 aux(const PerfAux& part);
 
-  // Records that found no room, as far as the kernel has told: it does so with the next one that finds some.
+  // Records that found no room, as far as Linux has told: it does so with the next one that finds some.
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
 
  private:

@@ -22,7 +22,7 @@ class ProcessPages {
   ProcessPages(ProcessPages&&) = delete;
   ProcessPages& operator=(ProcessPages&&) = delete;
 
-  // Fills `answers` (as many as addresses): the kernel's number of the node of each page, or -errno: ENOENT
+  // Fills `answers` (as many as addresses): Linux's number of the node of each page, or -errno: ENOENT
   // not present, also where a hint fault is pending (PROT_NONE page table entries: kernels up to at least
   // 6.1), EFAULT no page or the page of zeroes. 0 or errno.
   virtual int nodes(pid_t process, std::span<const std::uint64_t> addresses, std::span<int> answers) noexcept;
@@ -32,7 +32,7 @@ class ProcessPages {
   // of which one could not be moved: since Linux 4.17 the call ends there. 0, errno, or, for that end, -1.
   virtual int move(pid_t process, std::span<const std::uint64_t> addresses, int node, std::span<int> answers);
 
-  // Those of the kernel.
+  // Those of Linux.
   static ProcessPages& real();
 };
 

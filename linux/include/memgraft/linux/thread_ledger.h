@@ -24,7 +24,7 @@ inline constexpr std::size_t kThreadKinds = 8;
 //   for each thread: if (saw(tid, cpu)) named(kind of its name);
 //   end(clock);
 //
-// A thread that has ended is known no more to the kernel, but the process's clock goes on holding its time:
+// A thread that has ended is known no more to Linux, but the process's clock goes on holding its time:
 // HotSpot ends idle compiler threads after some 0.5 s. If that time left the sum, the program would seem to
 // have worked it off in one moment. So the time last seen of every thread is kept when it ends. What such a
 // thread ran between its last reading and its end is booked to the program, and so is a thread that began and

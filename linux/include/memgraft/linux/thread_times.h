@@ -10,7 +10,7 @@
 
 namespace memgraft::linux_os {
 
-// The kind of a thread of that name, which the kernel cuts off after 15 bytes. Below kThreadKinds.
+// The kind of a thread of that name, which Linux cuts off after 15 bytes. Below kThreadKinds.
 using ClassifyThread = ThreadKind (*)(std::string_view name) noexcept;
 
 struct ThreadTimes {
@@ -37,7 +37,7 @@ class ThreadWatch {
  public:
   explicit ThreadWatch(ClassifyThread classify) : classify_(classify) {}
 
-  // One thread at a time. nullopt where the kernel does not tell: no /proc, or a sandbox without its clocks.
+  // One thread at a time. nullopt where Linux does not tell: no /proc, or a sandbox without its clocks.
   std::optional<ThreadTimes> read() noexcept;
 
  private:
