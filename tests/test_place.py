@@ -275,10 +275,11 @@ def test_without_placement_they_stay(guest: Root) -> None:
     on_first, *others = (int(count) for count in found[1].split(","))
     assert on_first > 20 * sum(others), alone.output
     watched = ran(dry)
-    assert watched.nodes[0] > 20 * sum(watched.nodes[1:])
     assert watched.summary.local_after is not None
     assert watched.summary.local_after < 0.75
     assert watched.summary.moved > 100, "that would have been"
+    # The threads' own stacks are not on the first node.
+    assert sum(watched.nodes[1:]) < watched.summary.moved / 4, "they were moved"
 
 
 @deep
