@@ -2,13 +2,17 @@
 
 import json
 import os
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
+import psutil
 import pytest
-from conftest import ROOT, SLOWED_AGENT, memgraft, memgraft_with
+from conftest import ROOT, SLOWED_AGENT, Jdk, memgraft, memgraft_with
 from guest.machine import Root
 from processes import run
 from test_executed import FIGURES as FROM_EMULATOR
+from test_strategies import adaptive_decisions
 from tiers import deep
 
 SLACK = 0.01
@@ -44,6 +48,25 @@ def test_too_few_collections_are_refused(programs: Path, tmp_path: Path) -> None
     )
     assert result.returncode == 2
     assert "use a smaller young generation" in result.stderr
+
+
+@deep
+def test_adaptive_uses_the_helper_where_a_cpu_is_idle(distribution_jdk: Jdk, tmp_path: Path) -> None:
+    cpus = sorted(os.sched_getaffinity(0))[:2]
+    if len(cpus) < 2:
+        pytest.skip("needs two CPUs, this process may use one")
+    before, started = idle_seconds(cpus), time.monotonic()
+    decisions = adaptive_decisions(distribution_jdk, tmp_path / "2", cpus)
+    idle = (idle_seconds(cpus) - before) / (time.monotonic() - started)
+    # Adaptive needs three quarters of a CPU, which were idle at some time where that is the mean.
+    if "concurrent" not in decisions and idle < 0.8:
+        pytest.skip(f"other programs kept the CPUs busy: {idle:.2f} of {len(cpus)} were idle")
+    assert decisions.get("concurrent", 0) > 0
+
+
+def idle_seconds(cpus: Sequence[int]) -> float:
+    times = psutil.cpu_times(percpu=True)
+    return sum(times[cpu].idle + times[cpu].iowait for cpu in cpus)
 
 
 EFFECT = 1.03

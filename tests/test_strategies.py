@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-import psutil
 import pytest
 from conftest import COLLECTORS, JDKS, VERIFY_HEAP, Frozen, Jdk, agent_options, churn, control_group
 from processes import clean_environment, run
@@ -276,25 +275,6 @@ def test_adaptive_uses_no_helper_where_no_cpu_is_idle(distribution_jdk: Jdk, tmp
         with spinning(others[0]):
             decisions = adaptive_decisions(distribution_jdk, tmp_path / "2", [first, others[0]])
         assert "concurrent" not in decisions
-
-
-@deep
-def test_adaptive_uses_the_helper_where_a_cpu_is_idle(distribution_jdk: Jdk, tmp_path: Path) -> None:
-    cpus = sorted(os.sched_getaffinity(0))[:2]
-    if len(cpus) < 2:
-        pytest.skip("needs two CPUs, this process may use one")
-    before, started = idle_seconds(cpus), time.monotonic()
-    decisions = adaptive_decisions(distribution_jdk, tmp_path / "2", cpus)
-    idle = (idle_seconds(cpus) - before) / (time.monotonic() - started)
-    # Adaptive needs three quarters of a CPU, which were idle at some time where that is the mean.
-    if "concurrent" not in decisions and idle < 0.8:
-        pytest.skip(f"other programs kept the CPUs busy: {idle:.2f} of {len(cpus)} were idle")
-    assert decisions.get("concurrent", 0) > 0
-
-
-def idle_seconds(cpus: Sequence[int]) -> float:
-    times = psutil.cpu_times(percpu=True)
-    return sum(times[cpu].idle + times[cpu].iowait for cpu in cpus)
 
 
 @contextlib.contextmanager
