@@ -343,7 +343,12 @@ class Ordering(Format):
 
 
 class Grafts(Format):
-    """What each graft did in one JVM; one that did not join is absent."""
+    """What each graft did in one JVM; one that did not join is absent.
+
+    Of a graft that is not here `model_extra` has what its agent wrote.
+    """
+
+    model_config = ConfigDict(extra="allow")
 
     zeroing: Zeroing | None = None
     buffers: Buffers | None = None

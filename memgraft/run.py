@@ -19,15 +19,14 @@ from memgraft.errors import (
     WrongUsageError,
 )
 from memgraft.experiment import profiles
-from memgraft.formats import GIGA, Counter, JvmSummary, Zeroing, read_summaries
-from memgraft.grafts import buffer_figures, jvm_tables, ordering_figures
+from memgraft.formats import GIGA, Counter, JvmSummary, read_summaries
 from memgraft.grafts.selection import Selection
-from memgraft.grafts.table import ORDERING
+from memgraft.grafts.table import ORDERING, sections
 from memgraft.jvm import launch
-from memgraft.jvm.summaries import joined_as_json, jvm_as_json, missed_tlabs, refusal_of, require_space, unreached_error
+from memgraft.jvm.summaries import joined_as_json, jvm_as_json, refusal_of, require_space, unreached_error
 from memgraft.ordering import suggest
 from memgraft.screen import Screen
-from memgraft.words import bytes_of, count_of, decisions, percent, seconds_of
+from memgraft.words import bytes_of, percent, seconds_of
 
 SCHEMA = 1
 
@@ -54,25 +53,19 @@ class Finished:
 
     def warnings(self) -> list[str]:
         warnings = [warning for jvm in self.jvms if (warning := _warning(jvm))]
-        orderings = [jvm.grafts.ordering for jvm in self.jvms if jvm.grafts.ordering is not None]
-        if (
-            (relaxed := self.selection.value("relaxed"))
-            and orderings
-            and not any(ordering.c2.relaxed - ordering.c2.annotated for ordering in orderings)
-        ):
-            warnings.append(
-                f"--relaxed {relaxed} relaxed nothing: C2 compiled none of its methods; expected "
-                "names such as java.util.HashMap.putVal, of methods that run often"
-            )
-        return warnings
+        return [
+            *warnings,
+            *(one for section in sections().values() for one in section.warnings(self.jvms, self.selection)),
+        ]
 
     def error(self) -> MemgraftError | None:
         """What the exit code of `memgraft run` has to say, if anything."""
         if refusal := refusal_of(self.jvms):
             return refusal
         for jvm in self.jvms:
-            if jvm.grafts.ordering is not None and (unsound := ordering_figures.unsound(jvm.grafts.ordering)):
-                return CannotTakeError(f"{jvm.jvm}: {unsound}")
+            for section in sections().values():
+                if unsound := section.unsound(jvm):
+                    return CannotTakeError(f"{jvm.jvm}: {unsound}")
         if self.interrupted:
             return InterruptedRunError(f"'{self.command[0]}' was interrupted", launch.INTERRUPT)
         if self.ended.exit_code != 0:
@@ -173,8 +166,6 @@ def _warning(jvm: JvmSummary) -> str:
             f"the JVM of process {jvm.pid} ended without a summary (killed, crashed or halted); what the graft did in "
             "it is not counted"
         )
-    if jvm.grafts.zeroing and jvm.grafts.zeroing.missed_tlabs:
-        return missed_tlabs(jvm.grafts.zeroing.missed_tlabs, f"the JVM of process {jvm.pid}")
     return ""
 
 
@@ -191,7 +182,7 @@ def show(finished: Finished, screen: Screen) -> None:
         for line in (_in_words(done[0]), *_details(done[0])):
             screen.print(f"memgraft: {line}", soft_wrap=True)
     elif done:
-        for made in jvm_tables.tables(done):
+        for made in filter(None, (section.table(done) for section in sections().values())):
             screen.print(made)
     if finished.kept:
         measured = ", ".join(map(str, finished.kept.measurements))
@@ -209,46 +200,20 @@ def show(finished: Finished, screen: Screen) -> None:
 
 
 def _in_words(jvm: JvmSummary) -> str:
-    zeroing = jvm.grafts.zeroing
-    if zeroing is None:
-        return str(jvm.jvm)
-    text = f"{jvm.jvm}: {count_of(zeroing.tlabs, 'TLAB')}, {bytes_of(zeroing.bytes)} zeroed by {zeroing.kernel}"
-    if zeroing.gigabytes_per_second is not None and jvm.direct_cost is not None:
-        text += f" at {zeroing.gigabytes_per_second:.1f} GB/s; direct cost {percent(jvm.direct_cost)} of CPU time"
-    return text
+    said = filter(None, (section.in_words(jvm) for section in sections().values()))
+    return ": ".join([str(jvm.jvm), *said])
 
 
 def _details(jvm: JvmSummary) -> Iterator[str]:
-    """What a strategy has to say beyond the common figures, a line each."""
-    if jvm.grafts.buffers is not None:
-        yield from buffer_figures.lines(jvm.grafts.buffers)
-    if jvm.grafts.ordering is not None:
-        yield from ordering_figures.lines(jvm.grafts.ordering)
-    if jvm.grafts.zeroing is not None:
-        yield from _zeroing_details(jvm.grafts.zeroing)
+    """What the grafts have to say beyond that, and the hardware counters, a line each."""
+    for section in sections().values():
+        yield from section.lines(jvm)
     available = [f"{_counted(c)} {c.name.replace('_', ' ')}" for c in jvm.counters if c.available]
     if available:
         yield f"hardware counters: {', '.join(available)}"
     for reason in dict.fromkeys(c.reason for c in jvm.counters if not c.available):
         names = ", ".join(c.name.replace("_", " ") for c in jvm.counters if not c.available and c.reason == reason)
         yield f"no hardware counters of {names}: {reason}"
-
-
-def _zeroing_details(zeroing: Zeroing) -> Iterator[str]:
-    if zeroing.windows:
-        waste = bytes_of(zeroing.window_waste_bytes or 0)
-        yield f"{count_of(zeroing.windows, 'window')}, {waste} at their ends not used"
-    helper = zeroing.helper
-    if helper is not None and not helper.started:
-        yield f"the helper thread did not start: {helper.reason or 'no reason given'}"
-    elif helper is not None:
-        share = (zeroing.by.helper.bytes if zeroing.by and zeroing.by.helper else 0) / max(zeroing.bytes, 1)
-        yield (
-            f"the helper thread zeroed {percent(share)}; {count_of(helper.waits, 'wait')} for it "
-            f"({seconds_of(helper.wait_seconds)}), {count_of(helper.steals, 'block')} taken from it"
-        )
-    if zeroing.decisions:
-        yield f"adaptive chose {decisions(zeroing.decisions)}"
 
 
 def _counted(counter: Counter) -> str:

@@ -16,13 +16,20 @@ DRIVER = """
 import sys
 from pathlib import Path
 from memgraft import native
-from memgraft.grafts import table
+from memgraft.grafts import section, table
 native.FOLDER = Path(sys.argv.pop(1))
+
+class Idle(section.Section):
+    def lines(self, jvm):
+        if idle := jvm.grafts.model_extra.get("idle"):
+            yield f"idle through {idle['collections']} collections"
+
 idle = table.Graft(
     name="idle",
     help="Nothing.",
     choices=(table.Choice("off", "the stock's own", joins=False), table.Choice("on", "the same", switches=False)),
     jvm_options=(),
+    section=Idle,
 )
 table.GRAFTS = (*table.GRAFTS, idle)
 from memgraft.cli import main
@@ -84,5 +91,7 @@ def test_the_command_line_has_it_by_one_row(tmp_path: Path, programs: Path) -> N
     program = ["java", "-cp", programs, "ShowJoints"]
     done = with_idle(tmp_path, "run", "--idle", "on", "--output", report, "--", *program)
     assert done.returncode == 0, done.stderr
-    assert json.loads(report.read_text())["jvms"][0]["state"] == "ended"
+    [jvm] = json.loads(report.read_text())["jvms"]
+    assert jvm["state"] == "ended"
+    assert f"memgraft: idle through {jvm['grafts']['idle']['collections']} collections\n" in done.stderr
     assert memgraft("run", "--idle", "on", "--", *program).returncode == 2

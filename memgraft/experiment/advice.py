@@ -7,8 +7,8 @@ from memgraft.experiment.design import Pairing, Side
 from memgraft.experiment.epochs import significant
 from memgraft.experiment.metrics import MetricName
 from memgraft.experiment.outcome import Outcome
+from memgraft.grafts.zeroing_section import missed_tlabs
 from memgraft.jvm import iterations
-from memgraft.jvm.summaries import missed_tlabs
 from memgraft.statistics import MIN_PAIRS, pairs_to_resolve
 from memgraft.words import count_of, percent
 

@@ -15,9 +15,8 @@ from memgraft.experiment.epochs import Switched
 from memgraft.experiment.launches import Launch
 from memgraft.experiment.metrics import AUTO, BOUND, EPOCH, METRICS, Metric, MetricName, named
 from memgraft.formats import Jvm
-from memgraft.grafts import buffer_figures, ordering_figures
-from memgraft.grafts.buffer_figures import Row
-from memgraft.grafts.table import ZEROING
+from memgraft.grafts.section import Row
+from memgraft.grafts.table import ZEROING, sections
 from memgraft.grafts.zeroing_figures import ZeroingFigures, zeroing_figures
 from memgraft.jvm import iterations
 from memgraft.jvm.summaries import joined_as_json
@@ -117,10 +116,8 @@ class Outcome:
     """What the graft did."""
     baseline_zeroing: ZeroingFigures | None
     """The same of the baseline, where that is a graft too."""
-    buffers: dict[Side, list[Row]]
-    """What the buffers graft did on each side, in words."""
-    ordering: dict[Side, list[Row]]
-    """The same of the ordering graft."""
+    done: dict[str, dict[Side, list[Row]]]
+    """What each graft did on each side, in words."""
     switched: Switched | None
     """Only with `--pairing epochs`."""
     break_even: BreakEven | None
@@ -156,6 +153,10 @@ class Outcome:
             main = mains.pop()
             return Path(main).name if main.endswith(".jar") else main.rpartition(".")[2]
         return Path(self.settings.command[0]).name
+
+    def rows(self, side: Side) -> list[Row]:
+        """What all grafts did on this side."""
+        return [row for of_graft in self.done.values() for row in of_graft[side]]
 
     def on(self, side: Side) -> list[Launch]:
         """The counted launches that ran this side; a switched one ran both."""
@@ -224,8 +225,10 @@ def analyse(comparison: Comparison, machine: dict[str, Any], started: str, jvm: 
         headline=headline,
         zeroing=zeroing_figures(sides[Side.GRAFTED]),
         baseline_zeroing=zeroing_figures(sides[Side.BASELINE]),
-        buffers={side: buffer_figures.rows(of_side) for side, of_side in sides.items()},
-        ordering={side: ordering_figures.rows(of_side) for side, of_side in sides.items()},
+        done={
+            name: {side: section.rows(of_side) for side, of_side in sides.items()}
+            for name, section in sections().items()
+        },
         switched=switched,
         break_even=_break_even(settings, headline, counted) if settings.bound else None,
         noise=_noise(counted, headline, settings.warmup_iterations),

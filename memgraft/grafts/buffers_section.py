@@ -1,16 +1,47 @@
-"""What the buffers graft did, in words: of one JVM, and over the launches of one side of a comparison."""
+"""What is said of the buffers graft: of one JVM, of several, and of the launches of one side of a comparison."""
 
 from collections.abc import Callable, Iterator, Sequence
+
+from rich.table import Table
 
 from memgraft import statistics
 from memgraft.formats import GIGA, BufferLevel, Buffers, JvmSummary, Latency, Numa, OwnSize
 from memgraft.grafts.buffers import shown
+from memgraft.grafts.section import Row, Section, of_jvm
+from memgraft.screen import table
 from memgraft.statistics import Interval
 from memgraft.words import bytes_of, count_of, percent, seconds_of
 
-Row = tuple[str, str]
 FITTED = "{}: half of a G1 region, as HotSpot chose it; a larger -XX:G1HeapRegionSize holds larger buffers"
 ONE_NODE = "one NUMA node: nothing to bind"
+
+
+class BuffersSection(Section):
+    """The buffers'."""
+
+    def lines(self, jvm: JvmSummary) -> Iterator[str]:
+        if jvm.grafts.buffers is not None:
+            yield from lines(jvm.grafts.buffers)
+
+    def table(self, jvms: Sequence[JvmSummary]) -> Table | None:
+        found = [(jvm, jvm.grafts.buffers) for jvm in jvms if jvm.grafts.buffers]
+        if not found:
+            return None
+        numbers = ("process", "taken", "refills", "foreign")
+        made = table("process", "program", "JVM", "lowest buffers", *numbers[1:], right=numbers)
+        for jvm, buffers in found:
+            lowest = buffers.levels[0] if buffers.levels else None
+            made.add_row(
+                *of_jvm(jvm),
+                f"{lowest.kind}, {bytes_of(lowest.bytes)}" if lowest else "none",
+                f"{lowest.taken:,}" if lowest else "-",
+                f"{lowest.refills:,}" if lowest else "-",
+                percent(lowest.foreign_percent / 100) if lowest else "-",
+            )
+        return made
+
+    def rows(self, launches: Sequence[Sequence[JvmSummary]]) -> list[Row]:
+        return rows(launches)
 
 
 def lines(buffers: Buffers) -> Iterator[str]:

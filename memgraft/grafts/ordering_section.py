@@ -1,12 +1,15 @@
-"""What the ordering graft did, in words: of one JVM, and over the launches of one side of a comparison."""
+"""What is said of the ordering graft: of one JVM, of several, and of the launches of one side of a comparison."""
 
 from collections.abc import Callable, Iterator, Sequence
 
+from rich.table import Table
+
 from memgraft import statistics
 from memgraft.formats import JvmSummary, OrderCheck, Ordering
+from memgraft.grafts.section import Row, Section, of_jvm
+from memgraft.grafts.selection import Selection
+from memgraft.screen import table
 from memgraft.words import count_of
-
-Row = tuple[str, str]
 
 FIGURES: dict[str, Callable[[Ordering], int]] = {
     "C2: methods compiled": lambda o: o.c2.methods,
@@ -19,6 +22,52 @@ FIGURES: dict[str, Callable[[Ordering], int]] = {
     "C1: loads": lambda o: o.c1.loads,
     "C1: stores": lambda o: o.c1.stores,
 }
+
+
+class OrderingSection(Section):
+    """The ordering graft's."""
+
+    def lines(self, jvm: JvmSummary) -> Iterator[str]:
+        if jvm.grafts.ordering is not None:
+            yield from lines(jvm.grafts.ordering)
+
+    def table(self, jvms: Sequence[JvmSummary]) -> Table | None:
+        found = [(jvm, jvm.grafts.ordering) for jvm in jvms if jvm.grafts.ordering]
+        if not found:
+            return None
+        numbers = ("process", "C2", "C1", "loads", "stores", "checked", "unsafe")
+        made = table("process", "program", "JVM", *numbers[1:], right=numbers)
+        for jvm, ordering in found:
+            check = ordering.check
+            unsafe = 0
+            if check is not None:
+                unsafe = check.unsafe + (check.c1.unsafe if check.c1 else 0)
+                unsafe += check.interpreter.unsafe if check.interpreter else 0
+            made.add_row(
+                *of_jvm(jvm),
+                f"{ordering.c2.methods:,}",
+                f"{ordering.c1.methods:,}",
+                f"{ordering.c2.loads + ordering.c1.loads:,}",
+                f"{ordering.c2.stores + ordering.c1.stores:,}",
+                f"{check.accesses + (check.c1.stores if check.c1 else 0):,}" if check else "-",
+                f"{unsafe:,}" if check else "-",
+            )
+        return made
+
+    def warnings(self, jvms: Sequence[JvmSummary], selection: Selection) -> Iterator[str]:
+        orderings = [jvm.grafts.ordering for jvm in jvms if jvm.grafts.ordering is not None]
+        file = selection.value("relaxed")
+        if file and orderings and not any(ordering.c2.relaxed - ordering.c2.annotated for ordering in orderings):
+            yield (
+                f"--relaxed {file} relaxed nothing: C2 compiled none of its methods; expected names such as "
+                "java.util.HashMap.putVal, of methods that run often"
+            )
+
+    def unsound(self, jvm: JvmSummary) -> str:
+        return unsound(jvm.grafts.ordering) or "" if jvm.grafts.ordering is not None else ""
+
+    def rows(self, launches: Sequence[Sequence[JvmSummary]]) -> list[Row]:
+        return rows(launches)
 
 
 def lines(ordering: Ordering) -> Iterator[str]:

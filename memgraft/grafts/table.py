@@ -11,6 +11,7 @@ from pathlib import Path
 from memgraft.errors import WrongUsageError
 from memgraft.grafts import buffers
 from memgraft.grafts.declarations import AgentOption, Levels, Place, PowerOfTwo, Value, Words
+from memgraft.grafts.section import Section
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,8 @@ class Graft:
     agent_metavar: str = ""
     source: str = ""
     """The work that the designs come from."""
+    section: Callable[[], Section] = Section
+    """Makes what is said of it."""
 
     @property
     def option(self) -> str:
@@ -147,6 +150,27 @@ def _levels(text: str) -> Choice:
         agent=read.agent_option or buffers.NONE,
         jvm_options=tuple(read.jvm_options),
     )
+
+
+# What is said of grafts takes statistics, which need a while to be imported: help and completion do without.
+
+
+def _zeroing_section() -> Section:
+    from memgraft.grafts.zeroing_section import ZeroingSection
+
+    return ZeroingSection()
+
+
+def _buffers_section() -> Section:
+    from memgraft.grafts.buffers_section import BuffersSection
+
+    return BuffersSection()
+
+
+def _ordering_section() -> Section:
+    from memgraft.grafts.ordering_section import OrderingSection
+
+    return OrderingSection()
 
 
 CHECK_ORDER = AgentOption(
@@ -215,6 +239,7 @@ GRAFTS = (
         internal=(AGAINST, TABLE),
         agent_metavar="STRATEGY",
         source="Yang 2011",
+        section=_zeroing_section,
     ),
     Graft(
         name="buffers",
@@ -259,6 +284,7 @@ GRAFTS = (
         value=Levels(buffers.KINDS[1:], buffers.MULTIPLE, buffers.MOST_BYTES, (buffers.AUTO, buffers.NONE)),
         agent_metavar="KIND:BYTES",
         source="Kirsch, Payer and Röck, about 2012",
+        section=_buffers_section,
     ),
     Graft(
         name=ORDERING,
@@ -308,6 +334,7 @@ GRAFTS = (
         internal=(CHECK_ORDER,),
         agent_metavar="PLACEMENT",
         source="Liu 2020, chapters 3 and 4",
+        section=_ordering_section,
     ),
 )
 
@@ -331,6 +358,11 @@ CHECK = AgentOption(
 )
 AGENT_OPTIONS = (SUMMARY, LIVE, COUNTERS, CHECK)
 """Those of no graft."""
+
+
+def sections() -> dict[str, Section]:
+    """What is said of each graft, by its name."""
+    return {graft.name: graft.section() for graft in GRAFTS}
 
 
 def usage() -> str:

@@ -6,8 +6,8 @@ from typing import Any
 
 from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError, writing_to
 from memgraft.formats import JvmSummary
+from memgraft.grafts.table import sections
 from memgraft.jvm import launch
-from memgraft.words import count_of
 
 SUMMARY_BYTES = 4096
 """More than an agent writes when a graft takes."""
@@ -50,16 +50,7 @@ def jvm_as_json(jvm: JvmSummary) -> dict[str, Any]:
     """Format 2 and what follows from it."""
     fields = jvm.model_dump(by_alias=True, exclude_none=True)
     fields["cpu_utilisation"] = jvm.cpu_utilisation
-    if jvm.grafts.zeroing is not None:
-        fields["grafts"]["zeroing"] |= {
-            "gigabytes_per_second": jvm.grafts.zeroing.gigabytes_per_second,
-            "direct_cost": jvm.direct_cost,
-        }
+    for name, section in sections().items():
+        if derived := section.derived(jvm):
+            fields["grafts"][name] |= derived
     return fields
-
-
-def missed_tlabs(count: int, where: str) -> str:
-    return (
-        f"{count_of(count, 'TLAB')} of {where} did not reach the graft and kept the stock's zeroing: nothing is wrong "
-        "with the program's memory, but the figures leave those TLABs out; please report it with the JVM's version"
-    )

@@ -14,7 +14,7 @@ from memgraft import __version__
 from memgraft.experiment.design import Side
 from memgraft.experiment.outcome import Outcome
 from memgraft.jvm import launch
-from memgraft.report import facts, figures, grafted
+from memgraft.report import facts, figures
 from memgraft.words import seconds_of
 
 
@@ -36,14 +36,9 @@ def render(outcome: Outcome, warnings: Sequence[str]) -> str:
         warnings=warnings,
         compared=facts.compared_rows(outcome),
         metrics=facts.metric_rows(outcome),
-        done=[*grafted.rows(outcome.zeroing), *outcome.buffers[Side.GRAFTED], *outcome.ordering[Side.GRAFTED]],
-        baseline_done=[
-            *grafted.rows(outcome.baseline_zeroing),
-            *outcome.buffers[Side.BASELINE],
-            *outcome.ordering[Side.BASELINE],
-        ],
-        of_zeroing=bool(outcome.zeroing or outcome.baseline_zeroing),
-        of_buffers=any(outcome.buffers.values()),
+        done=outcome.rows(Side.GRAFTED),
+        baseline_done=outcome.rows(Side.BASELINE),
+        said={name for name, of_sides in outcome.done.items() if any(of_sides.values())},
         epochs=facts.epoch_rows(outcome),
         baseline=outcome.labels[Side.BASELINE],
         grafted=outcome.labels[Side.GRAFTED],

@@ -8,7 +8,6 @@ from rich.text import Text
 from memgraft.experiment.design import Side
 from memgraft.experiment.outcome import Outcome
 from memgraft.report import facts
-from memgraft.report.grafted import rows as grafted_rows
 from memgraft.screen import Screen, table
 
 ROOM_FOR_INTERVALS = 110
@@ -44,12 +43,12 @@ def _tables(outcome: Outcome, screen: Screen) -> None:
     _rows(
         screen,
         "What the graft did, per launch",
-        [*grafted_rows(outcome.zeroing), *outcome.buffers[Side.GRAFTED], *outcome.ordering[Side.GRAFTED]],
+        outcome.rows(Side.GRAFTED),
     )
     _rows(
         screen,
         f"What {baseline} did, per launch",
-        [*grafted_rows(outcome.baseline_zeroing), *outcome.buffers[Side.BASELINE], *outcome.ordering[Side.BASELINE]],
+        outcome.rows(Side.BASELINE),
     )
     _rows(screen, "How quiet it was", facts.noise_rows(outcome))
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from memgraft import formats
 from memgraft.errors import WrongUsageError
-from memgraft.grafts.buffer_figures import lines
 from memgraft.grafts.buffers import KINDS, Buffers, parse, shown
+from memgraft.grafts.buffers_section import lines
 from memgraft.grafts.selection import Selection, select
 
 

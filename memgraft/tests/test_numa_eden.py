@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from memgraft.cli import app
 from memgraft.errors import WrongUsageError
 from memgraft.formats import Buffers, JvmSummary, Numa
-from memgraft.grafts import buffer_figures
+from memgraft.grafts import buffers_section
 from memgraft.grafts.selection import Selection, select
 
 COUNTS = Numa(
@@ -82,7 +82,7 @@ def test_the_flag_adds_the_word(options: list[str], taken: str, monkeypatch: pyt
 
 
 def lines(numa: Numa | None) -> list[str]:
-    return list(buffer_figures.lines(Buffers(numa=numa)))
+    return list(buffers_section.lines(Buffers(numa=numa)))
 
 
 def test_what_it_did_is_one_line() -> None:
@@ -118,8 +118,8 @@ def jvm(numa: Numa | None) -> JvmSummary:
 
 
 def test_a_comparison_has_its_rows() -> None:
-    rows = dict(buffer_figures.rows([[jvm(COUNTS)], [jvm(COUNTS), jvm(COUNTS)]]))
+    rows = dict(buffers_section.rows([[jvm(COUNTS)], [jvm(COUNTS), jvm(COUNTS)]]))
     assert rows["NUMA-Eden: fillings"].startswith("634")
     assert "NUMA-Eden: failed system calls" in rows
-    assert dict(buffer_figures.rows([[jvm(Numa(nodes=1))]]))["NUMA-Eden"] == "one NUMA node: nothing to bind"
-    assert not any("NUMA" in name for name, _ in buffer_figures.rows([[jvm(None)]]))
+    assert dict(buffers_section.rows([[jvm(Numa(nodes=1))]]))["NUMA-Eden"] == "one NUMA node: nothing to bind"
+    assert not any("NUMA" in name for name, _ in buffers_section.rows([[jvm(None)]]))

@@ -6,7 +6,7 @@ import pytest
 
 from memgraft.errors import WrongUsageError
 from memgraft.formats import Grafts, Jvm, JvmSummary, Ordering
-from memgraft.grafts import ordering_figures
+from memgraft.grafts import ordering_section
 from memgraft.grafts.selection import select
 from memgraft.jvm import launch
 
@@ -62,7 +62,7 @@ def summary(found: Ordering | None) -> JvmSummary:
 
 
 def test_each_executor_has_its_line() -> None:
-    c2, left, c1, checked, checked_c1, checked_interpreter, interpreter = ordering_figures.lines(ordering())
+    c2, left, c1, checked, checked_c1, checked_interpreter, interpreter = ordering_section.lines(ordering())
     assert left == (
         "C2: 1,533 fences left behind stores: 1,300 with a load next, 72 with a call, 159 with the method's end, "
         "2 with what is not understood; 1 method with one fence at the end"
@@ -73,33 +73,33 @@ def test_each_executor_has_its_line() -> None:
     assert checked_c1 == "checked: 4,990 methods of C1, 10,100 stores in them, 0 without a fence"
     assert checked_interpreter == "checked: 81 stores in the interpreter's templates, 0 without a fence"
     assert "81 places" in interpreter
-    named = list(ordering_figures.lines(ordering(relaxed=12)))[3]
+    named = list(ordering_section.lines(ordering(relaxed=12)))[3]
     assert named == "relaxed: 12 accesses in C2 keep the Java memory model"
-    some = list(ordering_figures.lines(ordering(relaxed=12, annotated=5)))[3]
+    some = list(ordering_section.lines(ordering(relaxed=12, annotated=5)))[3]
     assert some.endswith("keep the Java memory model, 5 of them because of @memgraft.Relaxed")
 
 
 def test_a_run_with_an_access_that_passed_by_is_worth_nothing() -> None:
-    assert ordering_figures.unsound(ordering()) is None
-    said = ordering_figures.unsound(ordering(unsafe=4))
+    assert ordering_section.unsound(ordering()) is None
+    said = ordering_section.unsound(ordering(unsafe=4))
     assert said
     assert "was not sequentially consistent: 4 accesses" in said
     assert "a.B.c()V, a.B.d()V, a.B.e()V;" in said
 
 
 def test_so_is_one_with_a_store_of_c1_or_the_interpreter_that_did() -> None:
-    of_c1 = ordering_figures.unsound(ordering(unsafe_in_c1=1))
+    of_c1 = ordering_section.unsound(ordering(unsafe_in_c1=1))
     assert of_c1
     assert "1 store left C1 without a fence, or among code that was not seen, in a.B.g()V; expected none" in of_c1
-    of_both = ordering_figures.unsound(ordering(unsafe=1, unsafe_templates=2))
+    of_both = ordering_section.unsound(ordering(unsafe=1, unsafe_templates=2))
     assert of_both
     assert "in a.B.c()V; 2 stores of the interpreter's templates have no fence; expected none" in of_both
 
 
 def test_rows_are_of_all_launches() -> None:
-    rows = dict(ordering_figures.rows([[summary(ordering()), summary(None)], [summary(ordering())]]))
+    rows = dict(ordering_section.rows([[summary(ordering()), summary(None)], [summary(ordering())]]))
     assert rows["C2: stores to objects nobody else has"] == "250"
-    assert ordering_figures.rows([[summary(None)]]) == []
+    assert ordering_section.rows([[summary(None)]]) == []
 
 
 def test_options_of_jvm_and_agent(tmp_path: Path) -> None:

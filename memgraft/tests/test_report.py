@@ -99,7 +99,7 @@ class TestPage:
         assert "Direct cost is" in reader.text
         assert "A request is foreign" not in reader.text
         of_buffers = {Side.GRAFTED: [("core=1m: requests", "9,000")], Side.BASELINE: []}
-        _, reader = read(replace(outcome, zeroing=None, baseline_zeroing=None, buffers=of_buffers))
+        _, reader = read(replace(outcome, zeroing=None, baseline_zeroing=None, done={"buffers": of_buffers}))
         assert "9,000" in reader.text
         assert "A request is foreign" in reader.text
         assert "Direct cost is" not in reader.text
