@@ -238,13 +238,14 @@ def _measure(settings: "Settings", started: datetime, json: bool) -> None:
 
     comparison = work.Comparison(settings)
     # After what can be wrong at once, and before the long work, which must not end at a package that is missing.
+    from memgraft.experiment.findings import find
     from memgraft.report import write
 
     with writing_to(comparison.output), screen.progress() as bar:
         task = bar.add_task("starting", total=sum(map(len, comparison.groups)))
         comparison.run(lambda now, done, _: bar.update(task, completed=done, description=now.name))
     with writing_to(comparison.output):
-        result = write(comparison, started, screen.err() if json else screen.out(), brief=json)
+        result = write(find(comparison, started), screen.err() if json else screen.out(), brief=json)
     work.keep(comparison, result)
     if json:
         screen.print_json(result)
