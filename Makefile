@@ -198,7 +198,7 @@ test-java: $(call unless_ready,packages)
 	$(MAVEN) -f ordering/compilers/pom.xml test | grep -E "Tests run:|ERROR|BUILD"
 
 test-python: $(call unless_ready,development)
-	$(PYTEST) -n $(JOBS) -m "not deep" memgraft/tests ordering/jcstress/tests
+	$(PYTEST) -n $(JOBS) -m "not deep" memgraft ordering/jcstress/tests
 
 # What is fenced how, against the machines' own memory models. It takes every CPU by itself.
 test-mapping: $(call unless_ready,development test-packages)

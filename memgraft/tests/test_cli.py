@@ -11,8 +11,8 @@ import psutil
 import pytest
 
 from memgraft import __version__
+from memgraft.conftest import Memgraft, program
 from memgraft.grafts import table
-from memgraft.tests.conftest import Memgraft, program
 
 EPOCHS = ("compare", "--pairing", "epochs", "--zeroing")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memgraft.tests.conftest import Done, Memgraft, program
+from memgraft.conftest import Done, Memgraft, program
 
 
 class Run:

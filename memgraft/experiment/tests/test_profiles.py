@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from memgraft.conftest import Done, Memgraft, program
 from memgraft.experiment import profiles
-from memgraft.tests.conftest import Done, Memgraft, program
 
 
 def measurement(strategy: str, verdict: str = "not resolved", low: float = 0.97, high: float = 1.04) -> dict[str, Any]:

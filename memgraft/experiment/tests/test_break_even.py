@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from memgraft.conftest import Memgraft, program
 from memgraft.formats import Grafts, Zeroing
 from memgraft.report import facts
 from memgraft.tests import synthetic
-from memgraft.tests.conftest import Memgraft, program
 
 
 def bound(ratio: float, gigabytes_per_second: float, allocated: int | None = 10**9, **changes: Any) -> Any:

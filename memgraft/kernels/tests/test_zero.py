@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from memgraft import native
+from memgraft.conftest import Memgraft
 from memgraft.errors import CannotTakeError
 from memgraft.kernels import zero
 from memgraft.kernels.zero_results import contexts
-from memgraft.tests.conftest import Memgraft
 
 
 def row(kernel: str, mode: str, size: int, speed: float, **fields: object) -> dict[str, Any]:

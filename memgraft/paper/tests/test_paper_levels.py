@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
+from memgraft.conftest import Memgraft
 from memgraft.errors import WrongUsageError
 from memgraft.experiment.metrics import MetricName
 from memgraft.paper import definition, levels, work
 from memgraft.paper.grid import Plan
 from memgraft.paper.levels import Choice
 from memgraft.paper.measures import MEAN
-from memgraft.tests.conftest import Memgraft
+from memgraft.paper.tests.test_paper import launch as zeroing_launch
+from memgraft.paper.tests.test_paper import values
+from memgraft.report.tests.test_report import Reader
 from memgraft.tests.synthetic import MACHINE, SPREAD
-from memgraft.tests.test_paper import launch as zeroing_launch
-from memgraft.tests.test_paper import values
-from memgraft.tests.test_report import Reader
 
 NAMES = [one.name for one in definition.definitions() if one.levels]
 TWO_CORES = {"cpu": 2, "core": 2, "processor": 1, "node": 1}

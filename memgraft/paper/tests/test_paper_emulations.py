@@ -13,9 +13,9 @@ from memgraft.experiment.metrics import MetricName
 from memgraft.paper import definition, emulations, work
 from memgraft.paper.emulations import FENCE_CYCLES, KINDS, Run
 from memgraft.paper.measures import MEAN
+from memgraft.paper.tests.test_paper import values
+from memgraft.report.tests.test_report import Reader
 from memgraft.tests.synthetic import MACHINE
-from memgraft.tests.test_paper import values
-from memgraft.tests.test_report import Reader
 
 EVERY = [one for one in definition.definitions() if one.emulations]
 PLAIN = dict.fromkeys(KINDS, 0.0) | {"other": 600.0, "load": 300.0, "store": 100.0}

@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memgraft import native
+from memgraft.conftest import Memgraft
 from memgraft.errors import CannotTakeError, WrongUsageError
+from memgraft.report.tests.test_report import Reader
 from memgraft.scaling import costs, page, work
 from memgraft.scaling.costs import Costs
 from memgraft.scaling.model import Stage, response, solve, visits_of
 from memgraft.scaling.simulation import simulate
 from memgraft.statistics import Interval
-from memgraft.tests.conftest import Memgraft
 from memgraft.tests.synthetic import MACHINE
-from memgraft.tests.test_report import Reader
 
 THINK, SERVICE = 2000.0, 100.0
 HEAP = Stage("heap", 10_000, SERVICE, 0.0, 1)

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from memgraft import native
+from memgraft.conftest import Memgraft
 from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError
 from memgraft.guest.machine import Done
 from memgraft.paper import definition, placements, work
 from memgraft.paper.placements import Kept, Run
+from memgraft.placement.tests.test_place import SUMMARY
 from memgraft.statistics import Interval
-from memgraft.tests.conftest import Memgraft
 from memgraft.tests.synthetic import MACHINE
-from memgraft.tests.test_place import SUMMARY
 
 EVERY = [one for one in definition.definitions() if one.placements]
 SIDES = ["without", "every 0.5 s", "every 1 s", "every 2 s", "every 4 s"]

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from memgraft import machine, native
+from memgraft.conftest import Memgraft
 from memgraft.kernels.calibrate import table_for_this_cpu
 from memgraft.kernels.zero_results import relative_times, throughputs
-from memgraft.tests.conftest import Memgraft
-from memgraft.tests.test_report import Reader
+from memgraft.report.tests.test_report import Reader
 
 SIZES = [64, 2048, 32 << 10, 1 << 20]
 FLAT = {"memset": 10.0, "avx2": 9.0, "non-temporal-64": 3.0, "word-4": 5.0}
@@ -30,7 +30,7 @@ def plan(**changes: Any) -> dict[str, Any]:
 def planted(natives: Path) -> Path:
     """The file whose speeds the benchmark prints."""
     program, speeds = natives / native.ZERO_BENCH, natives / "plan.json"
-    fake = Path(__file__).parent / "fake_bench.py"
+    fake = Path(__file__).parents[2] / "tests/fake_bench.py"
     program.write_text(f'#!/bin/sh\nexec {sys.executable} {fake} {speeds} "$@"\n')
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     speeds.write_text(json.dumps(plan()))
@@ -222,8 +222,8 @@ class TestSeries:
 
 
 def _measured() -> list[Any]:
+    from memgraft.kernels.tests.test_zero_verdict import spread
     from memgraft.kernels.zero_results import Result
-    from memgraft.tests.test_zero_verdict import spread
 
     return [
         Result("word-4", "resident", 64, spread(5)),

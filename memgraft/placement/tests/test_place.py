@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from memgraft import native, placement
+from memgraft.conftest import Memgraft
 from memgraft.errors import MemgraftError, WrongUsageError
 from memgraft.machine import placing_here
 from memgraft.placement import place
 from memgraft.screen import Screen
-from memgraft.tests.conftest import Memgraft
 
 START = {
     "schema": 1,

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from memgraft import machine
+from memgraft.conftest import Memgraft
 from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError
 from memgraft.experiment.metrics import MetricName
 from memgraft.grafts import declarations, table
@@ -21,11 +22,10 @@ from memgraft.paper import definition, grid, orderings, work
 from memgraft.paper.grid import Plan, Program
 from memgraft.paper.levels import Choice
 from memgraft.paper.measures import MEAN
-from memgraft.tests.conftest import Memgraft
+from memgraft.paper.tests.test_paper import launch as zeroing_launch
+from memgraft.paper.tests.test_paper import values
+from memgraft.report.tests.test_report import Reader
 from memgraft.tests.synthetic import MACHINE, SPREAD
-from memgraft.tests.test_paper import launch as zeroing_launch
-from memgraft.tests.test_paper import values
-from memgraft.tests.test_report import Reader
 
 MEASURED = [one.name for one in definition.definitions() if one.orderings]
 EMULATED = [one.name for one in definition.definitions() if one.emulations]

@@ -33,8 +33,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(pytest.mark.filterwarnings("error"))
 
 
-FAKE_PROGRAM = [sys.executable, str(Path(__file__).parent / "fake_program.py")]
-PACKAGE_PARENT = Path(__file__).parent.parent.parent
+FAKE_PROGRAM = [sys.executable, str(Path(__file__).parent / "tests/fake_program.py")]
+PACKAGE_PARENT = Path(__file__).parent.parent
 
 DRIVER = """
 import sys
@@ -103,7 +103,7 @@ class Template:
 
     def __init__(self) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, Path(__file__).parent / "template.py"],
+            [sys.executable, Path(__file__).parent / "tests/template.py"],
             env={**os.environ, "PYTHONPATH": str(PACKAGE_PARENT)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

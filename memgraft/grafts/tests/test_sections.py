@@ -7,7 +7,7 @@ from rich.console import Console
 
 from memgraft.formats import Buffers, Grafts, Jvm, JvmSummary
 from memgraft.grafts.table import sections
-from memgraft.tests.test_ordering_graft import ordering
+from memgraft.grafts.tests.test_ordering_graft import ordering
 
 LATENCY = {"requests": 1, "median_nanoseconds": 1.0, "p99_nanoseconds": 2.0, "highest_nanoseconds": 3.0}
 LEVEL = {

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from memgraft.conftest import Memgraft
 from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError
 from memgraft.experiment.metrics import MetricName
 from memgraft.paper import definition, grid, work
 from memgraft.paper.measures import MEAN
-from memgraft.tests.conftest import Memgraft
+from memgraft.report.tests.test_report import HOSTILE, Reader
 from memgraft.tests.synthetic import MACHINE, SPREAD
-from memgraft.tests.test_report import HOSTILE, Reader
 
 STRATEGIES = ("hot-path", "bulk", "non-temporal", "concurrent", "adaptive")
 TIMES = {"hot-path": 1.0, "bulk": 1.1, "non-temporal": 0.99, "concurrent": 1.2, "adaptive": 0.9}

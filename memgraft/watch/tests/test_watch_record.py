@@ -50,7 +50,7 @@ def test_a_whole_record(file: Path) -> None:
 
 
 def test_the_example_of_the_docs_can_be_read(file: Path) -> None:
-    formats = (Path(__file__).parent.parent.parent / "docs/formats.md").read_text()
+    formats = (Path(__file__).parents[3] / "docs/formats.md").read_text()
     section = formats.partition("## 13.")[2].partition("\n## ")[0]
     code = "\n".join(line[4:].split(" //")[0] for line in section.splitlines() if line.startswith("    "))
     code = re.sub(r", \.\.\.", "", code).replace("{...}", "{}").replace("[[...]]", "[]")

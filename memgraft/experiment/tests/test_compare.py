@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memgraft.tests.conftest import Done, Memgraft, program, set_up
+from memgraft.conftest import Done, Memgraft, program, set_up
 
 TWO_CPUS = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two CPUs")
 

@@ -1,0 +1,1 @@
+"""Unit tests of the Python package; nothing here is timed and nothing needs a JVM."""
