@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <utility>
@@ -44,35 +43,44 @@ std::optional<double> idle_seconds(std::string_view text, const Affinity& wanted
 
 IdleCpus::IdleCpus(std::string root) : file_(std::move(root) + "/proc/stat") {}
 
-std::optional<double> IdleCpus::read() {
+std::optional<IdleCpus::Reading> IdleCpus::read(Nanoseconds time) {
   const std::optional<Affinity> affinity = affinity_of_process();
   if (!affinity || !read_file(file_, content_)) {
     return std::nullopt;
   }
-  return idle_seconds(content_, *affinity);
+  const std::optional<double> idle = idle_seconds(content_, *affinity);
+  if (!idle) {
+    return std::nullopt;
+  }
+  return Reading{.time = time, .idle_seconds = *idle, .cpus = affinity->count()};
+}
+
+double IdleCpus::mean_until(const Reading& now) const {
+  // A hundredth of a second more or less of each CPU.
+  constexpr double kMostOfACpu = 1.1;
+  const double mean = (now.idle_seconds - last_->idle_seconds) / to_seconds(now.time - last_->time);
+  // Where the process has got other CPUs meanwhile, the two readings are not of the same ones.
+  return mean >= 0 && mean <= kMostOfACpu * now.cpus ? mean : 0;
 }
 
 std::optional<double> IdleCpus::now(Nanoseconds time) noexcept {
   if (last_ && time - last_->time < kWindow) {
     return mean_;
   }
-  std::optional<double> idle;
+  std::optional<Reading> now;
   try {
-    idle = read();
+    now = read(time);
   } catch (const std::exception&) {
     // Out of memory: the mean so far stays, and the next call tries again.
     return mean_;
   }
-  if (!idle) {
+  if (!now) {
     mean_.reset();
-  } else if (!last_) {
-    mean_ = 0;
-  } else {
-    // A CPU that has come or gone, or been forbidden, makes no sense for one stretch. Nor is idle time
-    // counted as exactly as the clock's.
-    mean_ = std::max(0.0, (*idle - last_->idle_seconds) / to_seconds(time - last_->time));
+    last_.reset();
+    return mean_;
   }
-  last_ = Reading{.time = time, .idle_seconds = idle.value_or(0)};
+  mean_ = last_ ? mean_until(*now) : 0;
+  last_ = now;
   return mean_;
 }
 

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <ctime>
 #include <string>
 
 #include "../proc_stat.h"
+#include "../small_file.h"
 #include "fake_root.h"
 
 namespace memgraft::linux_os {
@@ -98,13 +100,35 @@ TEST_F(MeanIdle, IsUnknownWithoutTheFile) {
   EXPECT_EQ(cpus_.now(at(101)), std::nullopt);
 }
 
-TEST(IdleCpus, AreAtMostAllOfThisMachine) {
-  IdleCpus cpus;
-  const std::optional<double> first = cpus.now(Nanoseconds(1));
-  if (!first) {
-    GTEST_SKIP() << "this system has no /proc/stat with each CPU";
+TEST_F(MeanIdle, IsNoneWhereTheReadingsAreOfOtherCpus) {
+  idle(500);
+  (void)cpus_.now(at(100));
+  idle(500 + (50 * second_));
+  EXPECT_EQ(cpus_.now(at(101)), 0.0);
+  idle(500 + (51 * second_));
+  EXPECT_DOUBLE_EQ(*cpus_.now(at(102)), cpus());
+}
+
+TEST_F(MeanIdle, BeginsAnewWhereTheFileComesBack) {
+  EXPECT_EQ(cpus_.now(at(100)), std::nullopt);
+  idle(500);
+  EXPECT_EQ(cpus_.now(at(100.1)), 0.0);
+  idle(500 + second_);
+  EXPECT_DOUBLE_EQ(*cpus_.now(at(101.1)), cpus());
+}
+
+TEST(IdleSeconds, OfThisSystemAreBetweenNoneAndAllItsTime) {
+  std::string text;
+  ASSERT_TRUE(read_file("/proc/stat", text));
+  const Affinity affinity = *affinity_of_process();
+  const std::optional<double> idle = idle_seconds(text, affinity);
+  if (!idle) {
+    GTEST_SKIP() << "this system's /proc/stat does not have each CPU";
   }
-  EXPECT_EQ(first, 0.0);
+  timespec up{};
+  ASSERT_EQ(clock_gettime(CLOCK_BOOTTIME, &up), 0);
+  EXPECT_GT(*idle, 0);
+  EXPECT_LE(*idle, static_cast<double>(up.tv_sec + 1) * affinity.count());
 }
 
 }  // namespace
