@@ -50,7 +50,7 @@ constexpr std::array avx2_from_page = {From{4096, "avx2", MEMGRAFT_ZERO_ORDINARY
 constexpr Rows sapphire_rapids = {{{}, past_caches_from_page, past_caches_from_page, {}}};
 constexpr Rows cascade_lake = {{{}, avx2_from_page, avx2_from_page, avx2_from_page}};
 
-//   Zen 4: AVX-512 (experiments/records/2026-11-25-genoa-2cpu); clzero is there, too
+//   Zen 4: AVX-512 (experiments/records/2026-11-25-genoa-2cpu/zero-bench-before.json); clzero is there, too
 //     streaming, 4 KiB                         28.9    avx512 29.9        23.5     clzero 23.7
 //     streaming, 32 KiB                        29.4    avx512 29.7        62.3     clzero 59.7
 //     streaming, 1 MiB                         29.3    avx512 29.9        80.0     clzero 76.0
@@ -60,11 +60,12 @@ constexpr Rows cascade_lake = {{{}, avx2_from_page, avx2_from_page, avx2_from_pa
 //     streaming-used, 32 KiB                    6.9    avx512  7.0         7.3     clzero  7.2
 //     streaming-used, 256 KiB                   7.0    avx512  7.1         8.0     clzero  8.0
 //     streaming-used, 1 MiB                     7.0    avx512  7.0         8.1     clzero  8.0
-// At 256 KiB clzero was faster than non-temporal-64 in both measurements of a noisier day, by up to 1.6
-// (experiments/records/2026-11-23-genoa-2cpu), and nowhere slower; at 32 KiB these disagree about both.
+// clzero is not seen to be faster than non-temporal-64 at 256 KiB: 1.00 times as fast here, 0.94 to 0.99 in
+// the measurement after (zero-bench.json), 0.93 to 1.58 on a noisier day
+// (experiments/records/2026-11-23-genoa-2cpu).
 constexpr std::array zen_4_streaming = {From{32768, "non-temporal-64", MEMGRAFT_ZERO_NON_TEMPORAL}};
-constexpr std::array zen_4_used = {From{std::size_t{256} << 10, "clzero", MEMGRAFT_ZERO_NON_TEMPORAL},
-                                   From{std::size_t{1} << 20, "non-temporal-64", MEMGRAFT_ZERO_NON_TEMPORAL}};
+constexpr std::array zen_4_used = {
+    From{std::size_t{256} << 10, "non-temporal-64", MEMGRAFT_ZERO_NON_TEMPORAL}};
 constexpr Rows zen_4 = {{{}, zen_4_streaming, zen_4_used, zen_4_used}};
 
 constexpr Rows nothing_known{};

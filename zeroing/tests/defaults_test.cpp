@@ -65,11 +65,10 @@ TEST(Defaults, FollowTheMeasurements) {
            Row{Family::zen_4_like, MEMGRAFT_ZERO_NOT_USED, 32767, "memset"},
            Row{Family::zen_4_like, MEMGRAFT_ZERO_NOT_USED, 32768, "non-temporal-64"},
            Row{Family::zen_4_like, MEMGRAFT_ZERO_USED_LATE, 262143, "memset"},
-           Row{Family::zen_4_like, MEMGRAFT_ZERO_USED_LATE, 262144, "clzero"},
+           Row{Family::zen_4_like, MEMGRAFT_ZERO_USED_LATE, 262144, "non-temporal-64"},
            Row{Family::zen_4_like, MEMGRAFT_ZERO_USED_LATE, mib, "non-temporal-64"},
            Row{Family::zen_4_like, MEMGRAFT_ZERO_USED_SOON, 262143, "memset"},
-           Row{Family::zen_4_like, MEMGRAFT_ZERO_USED_SOON, mib - 1, "clzero"},
-           Row{Family::zen_4_like, MEMGRAFT_ZERO_USED_SOON, mib, "non-temporal-64"},
+           Row{Family::zen_4_like, MEMGRAFT_ZERO_USED_SOON, 262144, "non-temporal-64"},
            Row{Family::other, MEMGRAFT_ZERO_NOT_USED, mib, "memset"},
        }) {
     EXPECT_EQ(default_name(row.family, row.mode, row.bytes, 32 * mib), row.name)

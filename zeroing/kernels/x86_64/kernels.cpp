@@ -111,9 +111,8 @@ constinit const std::array<Kernel, isa_kernel_count> isa_kernels = {{
      .preference = Preference::vector_64,
      .available = has_avx512f,
      .pays = nullptr},
-    // Neither is chosen by its stores alone: clzero is no faster than non-temporal-64 for most sizes
-    // (defaults.cpp has the others), and movdir64b stores what non-temporal-64 does at one instruction a line
-    // as well.
+    // Neither is chosen: clzero is not seen to be faster than non-temporal-64 on Zen 4 (defaults.cpp), and
+    // movdir64b stores what non-temporal-64 does at one instruction a line as well.
     {.shown = {.name = "clzero",
                .description = "the clzero instruction, a line at a time past the caches; needs CLZERO (AMD)",
                .stores = MEMGRAFT_ZERO_NON_TEMPORAL,
