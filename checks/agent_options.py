@@ -132,18 +132,25 @@ def _code(text: str) -> str:
     return f"`{text}`"
 
 
+def formats() -> str:
+    """The document with the table in it."""
+    before, begin, rest = FORMATS.read_text(encoding="utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        marks = f"{BEGIN.strip()} and {END.strip()}"
+        raise SystemExit(f"{FORMATS.name}: expected the lines {marks}, between which the table stands")
+    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+
+
 def main() -> int:
-    text = FORMATS.read_text(encoding="utf-8")
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    wanted = {HEADER: header(), FORMATS: f"{before}{BEGIN}\n{table()}\n{END}{after}"}
+    wanted = {HEADER: header(), FORMATS: formats()}
     stale = [file for file, made in wanted.items() if not file.is_file() or file.read_text(encoding="utf-8") != made]
     if sys.argv[1:] == ["--write"]:
         for file in stale:
             file.write_text(wanted[file], encoding="utf-8")
         return 0
     for file in stale:
-        print(f"{file.relative_to(ROOT)} is not what memgraft/grafts/table.py declares: run `make options`")
+        print(f"{file.name} is not what memgraft/grafts/table.py declares: run `make options`")
     return 1 if stale else 0
 
 

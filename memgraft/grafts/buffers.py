@@ -90,8 +90,8 @@ def parse(text: str) -> Buffers:
     for (below, small), (kind, large) in pairwise(known):
         if large % small or large == small:
             raise WrongUsageError(
-                f"--buffers {text}: {kind}={shown(large)} is no multiple of {below}={shown(small)}; expected one, so "
-                "that nothing is left over"
+                f"--buffers {text}: {kind}={shown(large)} is no larger multiple of {below}={shown(small)}; expected "
+                "one, so that nothing is left over"
             )
     return Buffers(thread, levels)
 

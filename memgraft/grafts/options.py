@@ -13,6 +13,7 @@ from memgraft.errors import WrongUsageError
 from memgraft.grafts import table
 from memgraft.grafts.declarations import Place, PowerOfTwo, Words
 from memgraft.grafts.selection import select
+from memgraft.words import listed
 
 
 def graft_options(function: Callable[..., None]) -> Callable[..., None]:
@@ -44,7 +45,7 @@ def graft_options(function: Callable[..., None]) -> Callable[..., None]:
     def parameter_option(parameter: table.Parameter) -> inspect.Parameter:
         expected = f": {parameter.value.expected}" if isinstance(parameter.value, PowerOfTwo | Words) else ""
         default = f"; default: {parameter.default}" if parameter.default else ""
-        beside = f" Only with --{parameter.beside[0]}." if parameter.beside else ""
+        beside = f" Only with --{parameter.beside[0]} {listed(parameter.beside[1], 'or')}." if parameter.beside else ""
         typed = typer.Option(
             parameter.option, metavar=parameter.metavar, help=f"{parameter.help}{expected}{default}.{beside}"
         )

@@ -64,7 +64,7 @@ class OrderingSection(Section):
             )
 
     def unsound(self, jvm: JvmSummary) -> str:
-        return unsound(jvm.grafts.ordering) or "" if jvm.grafts.ordering is not None else ""
+        return "" if jvm.grafts.ordering is None else unsound(jvm.grafts.ordering)
 
     def rows(self, launches: Sequence[Sequence[JvmSummary]]) -> list[Row]:
         return rows(launches)
@@ -113,11 +113,11 @@ def lines(ordering: Ordering) -> Iterator[str]:
     yield f"the interpreter: fences at {count_of(ordering.interpreter.stores, 'place')} of its templates"
 
 
-def unsound(ordering: Ordering) -> str | None:
-    """What makes a run worth nothing: accesses that passed the graft by."""
+def unsound(ordering: Ordering) -> str:
+    """What makes a run worth nothing: accesses that passed the graft by. Empty where there were none."""
     found = [] if ordering.check is None else list(_unsafe(ordering.check))
     if not found:
-        return None
+        return ""
     said = "; ".join(found)
     return f"the run was not sequentially consistent: {said}; expected none; report this with the JVM's version"
 

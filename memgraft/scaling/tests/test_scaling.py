@@ -205,7 +205,7 @@ class TestAsked:
             ("growing", [], "--tlabs growing: expected sizes"),
             ("3", [], "'thread=3' has no size"),
             (None, ["node=1m"], "--levels node=1m: expected none, or sizes of core and processor"),
-            (None, ["core=64k"], "core=64k is no multiple of thread=128k"),
+            (None, ["core=64k"], "core=64k is no larger multiple of thread=128k"),
             (None, ["chip=1m"], "'chip=1m' names no level"),
         ],
     )
