@@ -55,12 +55,12 @@ std::optional<IdleCpus::Reading> IdleCpus::read(Nanoseconds time) {
   return Reading{.time = time, .idle_seconds = *idle, .cpus = affinity->count()};
 }
 
-double IdleCpus::mean_until(const Reading& now) const {
+double IdleCpus::mean_between(const Reading& before, const Reading& after) {
   // A hundredth of a second more or less of each CPU.
   constexpr double kMostOfACpu = 1.1;
-  const double mean = (now.idle_seconds - last_->idle_seconds) / to_seconds(now.time - last_->time);
+  const double mean = (after.idle_seconds - before.idle_seconds) / to_seconds(after.time - before.time);
   // Where the process has got other CPUs meanwhile, the two readings are not of the same ones.
-  return mean >= 0 && mean <= kMostOfACpu * now.cpus ? mean : 0;
+  return mean >= 0 && mean <= kMostOfACpu * after.cpus ? mean : 0;
 }
 
 std::optional<double> IdleCpus::now(Nanoseconds time) noexcept {
@@ -79,7 +79,7 @@ std::optional<double> IdleCpus::now(Nanoseconds time) noexcept {
     last_.reset();
     return mean_;
   }
-  mean_ = last_ ? mean_until(*now) : 0;
+  mean_ = last_ ? mean_between(*last_, *now) : 0;
   last_ = now;
   return mean_;
 }

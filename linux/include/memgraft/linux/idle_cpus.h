@@ -33,7 +33,7 @@ class IdleCpus {
   };
 
   std::optional<Reading> read(Nanoseconds time);
-  [[nodiscard]] double mean_until(const Reading& now) const;
+  static double mean_between(const Reading& before, const Reading& after);
 
   std::string file_;
   std::string content_;  // kept for its capacity
