@@ -8,6 +8,16 @@ namespace memgraft {
 
 inline bool is_deep() { return std::getenv("MEMGRAFT_DEEP") != nullptr; }
 
+// How often a deep test repeats something that it repeats so often without ThreadSanitizer, under which a
+// round takes some 20 times as long.
+constexpr int deep_rounds(int rounds) {
+#ifdef __SANITIZE_THREAD__
+  return rounds / 10;
+#else
+  return rounds;
+#endif
+}
+
 }  // namespace memgraft
 
 /// At the begin of a test that is not the gate's.

@@ -165,7 +165,7 @@ class World {
 TEST_P(Stress, NobodyWritesToMemoryThatWasHandedOut) {
   // Whether a thread meets the helper in a block is luck. The gate asks for none of it, because the tests of
   // a frozen helper bring every meeting about; the deep tests live long enough to see some.
-  const int generations = is_deep() ? 20'000 : 100;
+  const int generations = is_deep() ? deep_rounds(20'000) : 100;
   const Shape shape = GetParam();
   Nursery nursery(4 * mib);  // outlives the helper
   ZeroingAhead ahead(settings(shape.may_steal, shape.block_bytes));
@@ -208,7 +208,7 @@ TEST(Stolen, FromAHelperThatIsWritingThere) {
   }
   const std::span<std::byte> end_of_piece = nursery.memory().subspan(mib + piece_bytes - 64, 64);
   const std::atomic_ref<std::byte> begin_of_piece(nursery.memory()[mib]);
-  const int rounds = is_deep() ? 5'000 : 100;
+  const int rounds = is_deep() ? deep_rounds(5'000) : 100;
   for (int round = 0; round < rounds; ++round) {
     nursery.soil();
     ahead.open(nursery.memory());
