@@ -34,6 +34,7 @@ class Iteration(Format):
     cpu_seconds: NonNegativeFloat | None = None
     worker_cpu_seconds: NonNegativeFloat | None = None
     allocated_bytes: NonNegativeInt | None = None
+    collections: NonNegativeInt | None = None
     checksum: Text | None = None
 
 

@@ -4,9 +4,9 @@ import re
 import tomllib
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from memgraft.errors import MemgraftError, WrongUsageError
 from memgraft.formats import why
@@ -50,13 +50,21 @@ class LevelsPart(Strict):
     """Allocation buffers of some levels under TLABs of some sizes: a table for each workload and number of threads."""
 
     title: str
-    quantity: Literal["speed-up", "foreign"]
+    quantity: Literal["speed-up", "collections", "foreign", "waste"]
     tlabs: list[str]
     """Sizes, or `growing`: the rows."""
     levels: list[str]
     """As `--buffers` takes them, without the threads' own: the columns."""
+    take: Literal["atomic"] | None = None
+    """As `--take`; None: as this machine can."""
     relative_to: Literal["same TLABs", "growing TLABs"] | None = None
-    """Without buffers: the baseline of a speed-up."""
+    """Without buffers: the baseline of a speed-up, and of collections."""
+
+    @model_validator(mode="after")
+    def _has_its_baseline(self) -> Self:
+        if (self.quantity in {"speed-up", "collections"}) != (self.relative_to is not None):
+            raise ValueError(f"'{self.title}': a speed-up and collections are relative to something, and nothing else")
+        return self
 
 
 class OrderingPart(Strict):

@@ -9,6 +9,7 @@ from memgraft import machine, statistics
 from memgraft.errors import WrongUsageError
 from memgraft.experiment.metrics import Metric
 from memgraft.grafts import buffers
+from memgraft.grafts.selection import Selection, select
 from memgraft.paper import grid
 from memgraft.paper.definition import Definition, LevelsPart, Programs
 from memgraft.paper.grid import Grid, Kept, Plan, Program
@@ -23,6 +24,8 @@ EDEN_NUMERATOR, EDEN_DENOMINATOR = 6, 8
 MOST_OF_EDEN = 2
 """All buffers of a level together hold at most one part in so many: else hardly one is refilled between collections."""
 LEAST_HEAP = 2**24
+GRAFT = "buffers"
+TAKE = " --take "
 MOST_THREADS = 10_000
 
 
@@ -51,9 +54,23 @@ def without(tlab: str) -> str:
     return buffers.parse(f"{buffers.THREAD}={tlab}").text
 
 
-def under(tlab: str, levels: str) -> str:
-    """TLABs of that size from such buffers."""
-    return buffers.parse(f"{buffers.THREAD}={tlab},{levels}").text
+def under(tlab: str, levels: str, take: str | None = None) -> str:
+    """TLABs of that size from such buffers; with `take`, as it is typed: `thread=4k,core=1m --take atomic`."""
+    text = buffers.parse(f"{buffers.THREAD}={tlab},{levels}").text
+    return f"{text}{TAKE}{take}" if take else text
+
+
+def under_all(part: LevelsPart) -> list[str]:
+    return [under(tlab, levels, part.take) for tlab in part.tlabs for levels in part.levels]
+
+
+@dataclass(frozen=True)
+class LevelsPlan(Plan):
+    """A plan in which strategies are buffers, and maybe how memory is taken from them."""
+
+    def selection(self, _: Program, strategy: str) -> Selection:
+        text, _taken, take = strategy.partition(TAKE)
+        return select({GRAFT: text}, {"take": take} if take else {})
 
 
 def baseline(part: LevelsPart, tlab: str) -> str | None:
@@ -115,7 +132,7 @@ def plan(
         mine = [part for part in parts if tlab in part.tlabs]
         strategies |= dict.fromkeys(name for part in mine if (name := baseline(part, tlab)))
         strategies |= dict.fromkeys(
-            under(tlab, levels) for part in mine for levels in part.levels if levels not in left_out
+            under(tlab, levels, part.take) for part in mine for levels in part.levels if levels not in left_out
         )
     if all(levels in left_out for part in parts for levels in part.levels):
         raise WrongUsageError(f"nothing of it can run here: {'; '.join(left_out.values())}")
@@ -126,7 +143,7 @@ def plan(
     ]
     nursery = buffers.shown(heap // NURSERY // 2**20 * 2**20)
     options = ["-XX:+UseParallelGC", *(f"-X{of}{buffers.shown(heap)}" for of in ("ms", "mx")), f"-Xmn{nursery}"]
-    return Plan(programs, list(strategies), size, iterations, launches, "buffers", options, left_out)
+    return LevelsPlan(programs, list(strategies), size, iterations, launches, GRAFT, options, left_out)
 
 
 def threads_of(asked: str | None, programs: Programs) -> list[int]:
@@ -170,7 +187,7 @@ def why_not(levels: str, kinds: Mapping[str, int], nursery: int) -> str | None:
 def check(parts: Sequence[LevelsPart], kept: Grid) -> None:
     """Refuses a grid that has nothing of what is asked for."""
     has = kept.settings["strategies"]
-    wanted = {under(tlab, levels) for part in parts for tlab in part.tlabs for levels in part.levels}
+    wanted = {strategy for part in parts for strategy in under_all(part)}
     if not wanted & set(has):
         raise WrongUsageError(
             f"--from: the grid has launches with {', '.join(has[:3])}, ..., and none that this figure shows; measure "
@@ -183,7 +200,7 @@ def needed(parts: Sequence[LevelsPart], has: Sequence[str]) -> list[str]:
     names: dict[str | None, None] = {}
     for part in parts:
         for tlab in part.tlabs:
-            names |= dict.fromkeys([baseline(part, tlab), *(under(tlab, one) for one in part.levels)])
+            names |= dict.fromkeys([baseline(part, tlab), *(under(tlab, one, part.take) for one in part.levels)])
     return [name for name in names if name is not None and name in has]
 
 
@@ -199,28 +216,38 @@ def _table(part: LevelsPart, kept: Grid, program: Program, metric: Metric) -> Ta
     for levels in part.levels:
         ratios = []
         for tlab in part.tlabs:
-            base, mine = baseline(part, tlab), under(tlab, levels)
+            base, mine = baseline(part, tlab), under(tlab, levels, part.take)
             if mine not in has or (base is not None and base not in has):
                 continue
-            launches = kept.of(program.name, mine)
-            if base is None:
-                values = [_foreign(one) for one in launches]
-            else:
-                before = times(kept.of(program.name, base), part.title, metric)
-                # A speed-up: the baseline's time over ours.
-                values = [*statistics.paired_ratios(times(launches, part.title, metric), before)]
-                ratios.append([value for value in values if value is not None])
+            before = None if base is None else kept.of(program.name, base)
+            values = _values(part, kept.of(program.name, mine), before, metric)
             known = [value for value in values if value is not None]
             if len(known) == len(values):
                 cells.append(Cell(_row(tlab), levels, statistics.median_interval(known)))
-        if len(ratios) > 1:
+                if base is not None:
+                    ratios.append(known)
+        # There is no geometric mean of what was not collected at all.
+        if len(ratios) > 1 and all(ratio > 0 for one in ratios for ratio in one):
             cells.append(Cell(MEAN, levels, _mean(ratios)))
     rows = [*map(_row, part.tlabs), MEAN]
     cells.sort(key=lambda cell: rows.index(cell.row))
-    speed_up = part.quantity == "speed-up"
+    relative = part.relative_to is not None
     return Table(
-        f"{part.title}: {program.title}", cells, three_digits if speed_up else _exact_percent, 1.0 if speed_up else None
+        f"{part.title}: {program.title}", cells, three_digits if relative else _exact_percent, 1.0 if relative else None
     )
+
+
+def _values(
+    part: LevelsPart, ours: Sequence[Kept], before: Sequence[Kept] | None, metric: Metric
+) -> Sequence[float | None]:
+    """One of each launch, or of each pair; None where it has no such number."""
+    if part.quantity == "speed-up" and before is not None:
+        # The baseline's time over ours.
+        return statistics.paired_ratios(times(ours, part.title, metric), times(before, part.title, metric))
+    if part.quantity == "collections" and before is not None:
+        counts = zip(map(_collections, before), map(_collections, ours), strict=True)
+        return [mine / base if base and mine is not None else None for base, mine in counts]
+    return [_waste(one) if part.quantity == "waste" else _foreign(one) for one in ours]
 
 
 def _mean(ratios: Sequence[Sequence[float]]) -> Interval:
@@ -235,6 +262,20 @@ def _row(tlab: str) -> str:
 def _exact_percent(share: float) -> str:
     """`0.00612 %`, and `0 %` for none at all: a few of a million must not look like none."""
     return f"{three_digits(share * PERCENT)} %"
+
+
+def _collections(kept: Kept) -> int | None:
+    """Of all iterations of a launch; None where the program did not count them."""
+    counts = [one.collections for one in kept.iterations]
+    return sum(one for one in counts if one is not None) if counts and None not in counts else None
+
+
+def _waste(kept: Kept) -> float | None:
+    """What all levels of buffers lost, of what the lowest handed out; None where it was never asked."""
+    found = [one.levels for jvm in kept.jvms if (one := jvm.grafts.buffers) and one.levels]
+    taken = sum(levels[0].taken_bytes for levels in found)
+    lost = sum(one.waste_at_refills_bytes + one.waste_at_collections_bytes for levels in found for one in levels)
+    return lost / taken if taken else None
 
 
 def _foreign(kept: Kept) -> float | None:
@@ -253,7 +294,13 @@ def measured(definition: Definition, kept: Grid) -> list[tuple[str, str]]:
     programs = definition.programs
     tlabs = dict.fromkeys(tlab for part in definition.levels for tlab in part.tlabs)
     levels = dict.fromkeys(levels for part in definition.levels for levels in part.levels)
-    run = [(tlab, one) for tlab in tlabs for one in levels if under(tlab, one) in has]
+    run = [
+        (tlab, one)
+        for part in definition.levels
+        for tlab in part.tlabs
+        for one in part.levels
+        if under(tlab, one, part.take) in has
+    ]
     rows = [
         ("TLABs run", part_of([tlab for tlab in tlabs if any(tlab == row for row, _ in run)], list(tlabs))),
         ("buffers run", part_of([one for one in levels if any(one == column for _, column in run)], list(levels))),

@@ -1,11 +1,13 @@
 """The figures of allocation buffers: what is run, what is left out and why, and numbers of known launches."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from memgraft.conftest import Memgraft
 from memgraft.errors import WrongUsageError
@@ -23,7 +25,9 @@ NAMES = [one.name for one in definition.definitions() if one.levels]
 TWO_CORES = {"cpu": 2, "core": 2, "processor": 1, "node": 1}
 PAPERS = {"cpu": 80, "core": 40, "processor": 4, "node": 4}
 LEFT_OUT = {"core=1m,processor=16m,node=64m": "this machine has as many nodes as processors (1)"}
+ATOMIC = "thread=4k,core=1m --take atomic"
 SECONDS = {
+    ATOMIC: 1.0,
     "thread=growing": 1.0,
     "thread=4k": 2.0,
     "thread=4k,core=512k": 0.8,
@@ -31,7 +35,15 @@ SECONDS = {
     "thread=growing,core=512k": 1.25,
     "thread=growing,core=1m": 0.5,
 }
-FOREIGN = {"thread=4k,core=512k": (3, 10_000), "thread=4k,core=1m": (7, 1000), "thread=growing,core=512k": (0, 0)}
+FOREIGN = {
+    "thread=4k,core=512k": (3, 10_000),
+    "thread=4k,core=1m": (7, 1000),
+    "thread=growing,core=512k": (0, 0),
+    ATOMIC: (9, 1000),
+}
+COLLECTIONS = {"thread=growing": 10, "thread=4k": 20, "thread=4k,core=512k": 5, "thread=4k,core=1m": 8}
+LOST = {"thread=4k,core=512k": (1, 2), "thread=4k,core=1m": (0, 40)}
+"""Of 1,000 bytes: at refills, at collections."""
 
 
 def launch(strategy: str, number: int) -> dict[str, Any]:
@@ -39,11 +51,13 @@ def launch(strategy: str, number: int) -> dict[str, Any]:
     seconds = SECONDS[strategy] * SPREAD[number]
     for iteration in made["iterations"]:
         iteration["wall_seconds"] = seconds
+        iteration["collections"] = COLLECTIONS.get(strategy, 7)
     foreign, taken = FOREIGN.get(strategy, (1, 100))
     time = {"requests": 0, "median_nanoseconds": 0.0, "p99_nanoseconds": 0.0, "highest_nanoseconds": 0.0}
-    zeros = dict.fromkeys(
-        ("taken_bytes", "refills", "contended", "moved", "waste_at_refills_bytes", "waste_at_collections_bytes"), 0
-    )
+    zeros = dict.fromkeys(("refills", "contended", "moved"), 0)
+    at_refills, at_collections = LOST.get(strategy, (0, 0))
+    zeros |= {"waste_at_refills_bytes": at_refills, "waste_at_collections_bytes": at_collections}
+    zeros["taken_bytes"] = 1000 if taken else 0
     level = {"kind": "core", "bytes": 2**20, "buffers": 2, "take": "restartable", "taken": taken, "foreign": foreign}
     level |= {"foreign_percent": 0.0, "latency": time, **zeros}
     [jvm] = made["jvms"]
@@ -83,6 +97,12 @@ def asked(source: Path, output: Path, choice: Choice | None = None) -> work.Aske
     return work.Asked("small", 6, 2, None, MetricName.ITERATION_WALL, source, output, choice or Choice())
 
 
+def part_of(result: dict[str, Any], title: str) -> dict[tuple[str, str], float]:
+    """What a part shows of 2 threads: medians by row and series."""
+    [table] = [one for one in result["ours"] if one["title"] == f"{title}: javac, 2 threads"]
+    return {(cell["row"], cell["series"]): cell["median"] for cell in table["cells"]}
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     folder = tmp_path_factory.mktemp("paper")
@@ -93,7 +113,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
 
 class TestNumbers:
     def test_speed_up_over_the_same_tlabs(self, made: dict[str, dict[str, Any]]) -> None:
-        [two, eighty] = made["buffers-figure-2"]["ours"]
+        [two, eighty, *_] = made["buffers-figure-2"]["ours"]
         assert two["title"] == "(b) speed-up with CLABs over the same TLABs without: javac, 2 threads"
         assert eighty["title"].endswith("javac, 80 threads")
         ours = values(made["buffers-figure-2"])
@@ -109,13 +129,55 @@ class TestNumbers:
         assert ours["growing TLABs", "core=1m"] == pytest.approx(2.0)
 
     def test_foreign_allocations(self, made: dict[str, dict[str, Any]]) -> None:
-        ours = values(made["buffers-table-2"])
+        ours = part_of(made["buffers-table-2"], "foreign allocations, CLABs, by restartable sequences where possible")
         assert ours["4k TLABs", "core=512k"] == pytest.approx(0.0003)
         assert ours["4k TLABs", "core=1m"] == pytest.approx(0.007)
         assert (MEAN, "core=1m") not in ours
 
+    def test_foreign_allocations_by_compare_and_swap_are_a_table_of_their_own(
+        self, made: dict[str, dict[str, Any]]
+    ) -> None:
+        [atomic, *_] = [one for one in made["buffers-table-2"]["ours"] if "by compare-and-swap" in one["title"]]
+        [cell] = atomic["cells"]
+        assert (cell["row"], cell["series"]) == ("4k TLABs", "core=1m")
+        assert cell["median"] == pytest.approx(0.009)
+
+    def test_collections_with_over_collections_without(self, made: dict[str, dict[str, Any]]) -> None:
+        same = part_of(made["buffers-figure-2"], "(b) collections with CLABs, relative to the same TLABs without")
+        assert same["4k TLABs", "core=512k"] == pytest.approx(5 / 20)
+        assert same["4k TLABs", "core=1m"] == pytest.approx(8 / 20)
+        assert same["growing TLABs", "core=512k"] == pytest.approx(7 / 10)
+        assert same[MEAN, "core=512k"] == pytest.approx((5 / 20 * 7 / 10) ** 0.5)
+        growing = part_of(made["buffers-figure-3"], "(b) collections with CLABs, relative to growing TLABs without")
+        assert growing["4k TLABs", "core=512k"] == pytest.approx(5 / 10)
+
+    def test_bytes_that_buffers_lost(self, made: dict[str, dict[str, Any]]) -> None:
+        lost = part_of(made["buffers-figure-2"], "(b) bytes lost in CLABs")
+        assert lost["4k TLABs", "core=512k"] == pytest.approx(0.003)
+        assert lost["4k TLABs", "core=1m"] == pytest.approx(0.04)
+        assert ("growing TLABs", "core=512k") not in lost, "the buffers were never asked"
+
+    def test_no_collections_where_the_program_counts_none(self, tmp_path: Path) -> None:
+        source = kept(tmp_path / "kept")
+        for log in source.glob("grid/*/launches.jsonl"):
+            log.write_text(re.sub(r', "collections": \d+', "", log.read_text()))
+        [result] = work.make(["buffers-figure-2"], asked(source, tmp_path / "out"))
+        assert not [one for one in result["ours"] if "collections" in one["title"]]
+        assert [one for one in result["ours"] if "speed-up" in one["title"]]
+
+    def test_no_mean_of_what_was_not_collected_at_all(self, tmp_path: Path) -> None:
+        source = kept(tmp_path / "kept")
+        for log in source.glob("grid/*/launches.jsonl"):
+            log.write_text(log.read_text().replace('"collections": 5', '"collections": 0'))
+        [result] = work.make(["buffers-figure-2"], asked(source, tmp_path / "out"))
+        same = part_of(result, "(b) collections with CLABs, relative to the same TLABs without")
+        assert same["4k TLABs", "core=512k"] == 0
+        assert (MEAN, "core=512k") not in same
+        assert (MEAN, "core=1m") in same
+
     def test_no_share_where_nothing_was_asked_of_the_buffers(self, made: dict[str, dict[str, Any]]) -> None:
-        assert ("growing TLABs", "core=512k") not in values(made["buffers-table-2"])
+        for table in made["buffers-table-2"]["ours"]:
+            assert ("growing TLABs", "core=512k") not in {(cell["row"], cell["series"]) for cell in table["cells"]}
 
     def test_it_says_which_part_was_run(self, made: dict[str, dict[str, Any]]) -> None:
         measured = made["buffers-four-levels"]["measured"]
@@ -170,7 +232,10 @@ class TestPlan:
         assert words[1] == "javac"
         assert {"--jvm=-Xmx1536m", "--jvm=-Xmn512m", "--jvm=-XX:+UseParallelGC"} <= set(words)
         assert words[words.index("--threads") + 1] == words[words.index("--items") + 1] == "80"
-        assert list(planned.strategies) == ["thread=4k,core=1m"]
+        assert list(planned.strategies) == ["thread=4k,core=1m --take atomic", "thread=4k,core=1m"]
+        atomic, as_possible = (planned.selection(javac, strategy) for strategy in planned.strategies)
+        assert atomic.agent_options == ["buffers=core:1048576", "take=atomic"]
+        assert as_possible.agent_options == ["buffers=core:1048576"]
 
     def test_what_does_not_fit_is_left_out_and_why(self) -> None:
         planned = self.plan("buffers-table-2", Choice(heap="3g"), PAPERS)
@@ -243,7 +308,13 @@ class TestDefinitions:
 
     def test_every_combination_can_be_asked_for(self) -> None:
         for part in (part for name in NAMES for part in definition.find(name).levels):
-            assert all(levels.under(tlab, one) for tlab in part.tlabs for one in part.levels)
+            assert all(levels.under_all(part))
+
+    def test_what_is_relative_has_its_baseline(self) -> None:
+        part = {"title": "x", "tlabs": ["1k"], "levels": ["core=1m"]}
+        for quantity, relative in (("speed-up", None), ("collections", None), ("waste", "same TLABs")):
+            with pytest.raises(ValidationError, match="relative to something"):
+                definition.LevelsPart.model_validate(part | {"quantity": quantity, "relative_to": relative})
 
 
 def test_the_command(memgraft: Memgraft) -> None:

@@ -87,6 +87,7 @@ final class Driver {
     }
 
     Map<Long, Meters.Used> ownBefore = workload.usedByOwnThreads();
+    long collectionsBefore = Meters.collections();
     long cpuBefore = Meters.processCpu();
     long wallBefore = System.nanoTime();
     long[] sums = new long[rounds];
@@ -115,6 +116,7 @@ final class Driver {
         cpu / NANOS_PER_SECOND,
         (workerCpu + own.cpuNanos()) / NANOS_PER_SECOND,
         allocated + own.allocatedBytes(),
+        Meters.collections() - collectionsBefore,
         checksum(sums));
   }
 

@@ -3,18 +3,22 @@ package org.memgraft.workloads.harness;
 import com.sun.management.OperatingSystemMXBean;
 import com.sun.management.ThreadMXBean;
 import java.io.Serializable;
+import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
-/** CPU time in nanoseconds, and bytes allocated in the Java heap. */
+/** CPU time in nanoseconds, bytes allocated in the Java heap, and collections of it. */
 public final class Meters {
   private static final OperatingSystemMXBean PROCESS =
       ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
   private static final ThreadMXBean THREADS =
       ManagementFactory.getPlatformMXBean(ThreadMXBean.class);
+  private static final List<GarbageCollectorMXBean> COLLECTORS =
+      ManagementFactory.getGarbageCollectorMXBeans();
 
   private Meters() {}
 
@@ -37,6 +41,12 @@ public final class Meters {
 
   static long currentThreadAllocated() {
     return THREADS.getCurrentThreadAllocatedBytes();
+  }
+
+  /** Collections since the JVM's start, of the young generation and of the whole heap alike. */
+  static long collections() {
+    // Less than none: a collector that does not count.
+    return COLLECTORS.stream().mapToLong(one -> Math.max(0, one.getCollectionCount())).sum();
   }
 
   /** CPU time and allocation since a thread began. */

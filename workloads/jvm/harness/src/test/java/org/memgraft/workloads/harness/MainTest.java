@@ -20,7 +20,8 @@ class MainTest {
           "\\{\"memgraft_iteration\": (\\d+), \"workload\": \"sums\","
               + " \"wall_seconds\": \\d+\\.\\d+,"
               + " \"cpu_seconds\": \\d+\\.\\d+, \"worker_cpu_seconds\": \\d+\\.\\d+,"
-              + " \"allocated_bytes\": (\\d+), \"checksum\": \"([0-9a-f]{16})\"}");
+              + " \"allocated_bytes\": (\\d+), \"collections\": (\\d+),"
+              + " \"checksum\": \"([0-9a-f]{16})\"}");
 
   private final ByteArrayOutputStream out = new ByteArrayOutputStream();
   private final ByteArrayOutputStream err = new ByteArrayOutputStream();
@@ -33,6 +34,7 @@ class MainTest {
     private int wrongFromIteration = Integer.MAX_VALUE;
     private int iterations;
     private int bytesPerItem;
+    private int collectedItems;
     private boolean repeatable = true;
     private int wrongFromCall = Integer.MAX_VALUE;
     private final AtomicInteger calls = new AtomicInteger();
@@ -85,6 +87,9 @@ class MainTest {
       return item -> {
         if (failure != null && item == ITEMS / 2) {
           throw failure;
+        }
+        if (item < collectedItems) {
+          System.gc();
         }
         if (own == null) {
           sink = new byte[bytesPerItem];
@@ -203,6 +208,20 @@ class MainTest {
       long allocated = Long.parseLong(matcher.group(2));
       long least = (long) Sums.ITEMS * sums.bytesPerItem;
       assertTrue(allocated >= least && allocated < least + least / 4, line);
+    }
+  }
+
+  @Test
+  void reportsTheCollectionsOfEachIteration() {
+    Sums sums = new Sums();
+    sums.collectedItems = 10;
+    assertEquals(Main.DONE, run(sums, "sums", "--threads", "1", "--iterations", "4"));
+    for (String line : lines(out)) {
+      var matcher = LINE.matcher(line);
+      assertTrue(matcher.matches(), line);
+      long collections = Long.parseLong(matcher.group(3));
+      // Some collectors count one of the young generation for each; the heap is never full by itself.
+      assertTrue(collections >= 10 && collections < 25, line);
     }
   }
 
