@@ -97,8 +97,11 @@ class Launches:
         selections: Mapping[str, Selection],
         groups: Sequence[Sequence[Planned]],
         output: Path,
+        commands: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
+        """`commands`: of each side, where these differ in what the program is told."""
         self.command = command
+        self.commands = commands or {}
         self.program = launch.find_program(command)
         self.variable = launch.choose_variable(self.program, via)
         self.selections = selections
@@ -159,7 +162,7 @@ class Launches:
     def _start(self, planned: Planned, joined: launch.Joining, log: Path) -> launch.Program:
         with log.open("xb") as stdout, log.with_suffix(".err").open("xb") as stderr:
             return launch.start(
-                self.command,
+                self.commands.get(planned.side, self.command),
                 self.program,
                 joined.environment(os.environ),
                 stdin=subprocess.DEVNULL,

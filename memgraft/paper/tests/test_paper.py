@@ -17,8 +17,9 @@ from memgraft.paper.measures import MEAN
 from memgraft.report.tests.test_report import HOSTILE, Reader
 from memgraft.tests.synthetic import MACHINE, SPREAD
 
-STRATEGIES = ("hot-path", "bulk", "non-temporal", "concurrent", "adaptive")
-TIMES = {"hot-path": 1.0, "bulk": 1.1, "non-temporal": 0.99, "concurrent": 1.2, "adaptive": 0.9}
+STOCK = ("hot-path", "hot-path without elision")
+STRATEGIES = (*STOCK, "bulk", "non-temporal", "concurrent", "adaptive")
+TIMES = dict(zip(STRATEGIES, (1.0, 1.05, 1.1, 0.99, 1.2, 0.9), strict=True))
 SPEEDS = {"bulk": 8.0, "non-temporal": 16.0, "concurrent": 4.0, "adaptive": 8.0}
 KERNELS = ("memset", "word-4", "avx2", "non-temporal-64")
 EVERY = [one for one in definition.definitions() if one.family == "zeroing" and not (one.needs or one.elsewhere)]
@@ -62,7 +63,7 @@ def launch(strategy: str, number: int, workload_factor: float) -> dict[str, Any]
         "stdout": "o",
         "stderr": "e",
         "iterations": [{"memgraft_iteration": at, **iteration} for at in range(2)],
-        "jvms": [summary] if strategy != "hot-path" else [],
+        "jvms": [summary] if strategy not in STOCK else [],
     }
 
 
@@ -276,6 +277,15 @@ class TestRefusals:
             grid.plan("churn,nope", ["bulk"], "small", 2, 6)
         with pytest.raises(WrongUsageError, match="--launches 5: expected at least 6"):
             grid.plan(None, ["bulk"], "small", 2, 5)
+
+    def test_without_elision_is_the_stock_with_two_flags(self) -> None:
+        planned = grid.plan("churn", ["hot-path", "hot-path without elision", "bulk"], "small", 2, 6)
+        [churn] = planned.programs
+        stock, without, bulk = (planned.command(churn, strategy) for strategy in planned.strategies)
+        assert set(without) - set(stock) == {"--jvm=-XX:-ReduceFieldZeroing", "--jvm=-XX:-ReduceBulkZeroing"}
+        assert bulk == stock
+        joins = [planned.selection(churn, strategy).joins() for strategy in planned.strategies]
+        assert joins == [False, False, True]
 
     def test_not_in_a_checkout(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setattr(grid, "CHECKOUT", tmp_path)
