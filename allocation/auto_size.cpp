@@ -25,14 +25,15 @@ constexpr std::uint64_t kLeastSeen = 16;
 double share(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
 }
+double share(Words part, Words whole) { return share(part.count(), whole.count()); }
 
 }  // namespace
 
-Decision decide(const LevelSeen& seen, std::uint64_t least_words, std::uint64_t most_words) {
-  if (seen.taken < kLeastSeen || seen.nursery_words == 0) {
+Decision decide(const LevelSeen& seen, Words least, Words most) {
+  if (seen.taken < kLeastSeen || seen.nursery_words == 0_words) {
     return {.words = seen.words, .reason = Reason::unused};
   }
-  const std::uint64_t least = std::max(least_words, kLeastRequests * (seen.taken_words / seen.taken));
+  least = std::max(least, kLeastRequests * (seen.taken_words / seen.taken));
   const double waste = share(seen.lost_words, seen.nursery_words);
   const bool contended = share(seen.contended, seen.taken) > kContentionLimit;
   const bool busy = share(seen.refills, seen.buffers) > kRefillsWanted;
@@ -47,13 +48,13 @@ Decision decide(const LevelSeen& seen, std::uint64_t least_words, std::uint64_t 
   }
   // Only against a step beyond them: a buffer that is outside already is not made more so, nor changed.
   if ((wanted.words < seen.words && wanted.words < least) ||
-      (wanted.words > seen.words && wanted.words > most_words)) {
+      (wanted.words > seen.words && wanted.words > most)) {
     return {.words = seen.words, .reason = Reason::limited};
   }
   return wanted;
 }
 
-AutoSize::AutoSize(Hierarchy& hierarchy, std::uint64_t thread_words, std::uint64_t least_thread_words)
+AutoSize::AutoSize(Hierarchy& hierarchy, Words thread_words, Words least_thread_words)
     : hierarchy_(hierarchy), least_thread_words_(least_thread_words), thread_words_(thread_words) {
   story_.resize(1 + hierarchy.levels());
   story_.front().first_words = story_.front().words = thread_words;
@@ -64,26 +65,26 @@ AutoSize::AutoSize(Hierarchy& hierarchy, std::uint64_t thread_words, std::uint64
   before_.resize(hierarchy.levels());
 }
 
-void AutoSize::limit(std::uint64_t most_words) {
+void AutoSize::limit(Words most) {
   const std::scoped_lock lock(story_mutex_);
-  most_words_ = most_words;
+  most_words_ = most;
   for (std::size_t level = 0; level < hierarchy_.levels(); ++level) {
     OfLevel& of = story_.at(level + 1);
-    while (of.words > most_words) {
-      of.words /= 2;
+    while (of.words > most) {
+      of.words = of.words / 2;
     }
     of.first_words = of.words;
     hierarchy_.resize(level, of.words);
   }
 }
 
-void AutoSize::judge(OfLevel& level, LevelSeen seen, std::uint64_t least_words, std::uint64_t most_words) {
+void AutoSize::judge(OfLevel& level, LevelSeen seen, Words least, Words most) {
   if (seen.taken >= kLeastSeen) {
-    level.unused += kWeight * (share(seen.lost_words, seen.buffers * seen.words) - level.unused);
-    seen.lost_words =
-        static_cast<std::uint64_t>(level.unused * static_cast<double>(seen.buffers * seen.words));
+    const Words all = seen.buffers * seen.words;
+    level.unused += kWeight * (share(seen.lost_words, all) - level.unused);
+    seen.lost_words = Words(static_cast<std::uint64_t>(level.unused * static_cast<double>(all.count())));
   }
-  const Decision decision = decide(seen, least_words, most_words);
+  const Decision decision = decide(seen, least, most);
   ++level.decisions.at(static_cast<std::size_t>(decision.reason));
   if (decision.words != level.words) {
     ++level.changes;
@@ -95,7 +96,7 @@ void AutoSize::judge(OfLevel& level, LevelSeen seen, std::uint64_t least_words, 
 void AutoSize::collected(const Totals& totals) {
   const std::scoped_lock lock(story_mutex_);
   ++collections_;
-  const std::uint64_t nursery = totals.heap_words - totals_before_.heap_words;
+  const Words nursery = totals.heap_words - totals_before_.heap_words;
   const std::uint64_t filled = totals.thread_buffers - totals_before_.thread_buffers;
   const std::uint64_t threads = std::max<std::uint64_t>(totals.threads, 1);
   OfLevel& own = story_.front();
@@ -110,7 +111,7 @@ void AutoSize::collected(const Totals& totals) {
         least_thread_words_,
         hierarchy_.levels() == 0 ? most_words_ : hierarchy_.level(0).words / kLeastRequests);
   thread_words_.store(own.words, std::memory_order_relaxed);
-  std::uint64_t below = own.words;
+  Words below = own.words;
   for (std::size_t level = 0; level < hierarchy_.levels(); ++level) {
     const LevelCounts now = hierarchy_.counts(level);
     const LevelCounts then = std::exchange(before_.at(level), now);

@@ -48,15 +48,14 @@ Hierarchy::Hierarchy(const std::vector<Level>& levels, Topology topology, Heap h
 
 Hierarchy::~Hierarchy() = default;
 
-Hierarchy::Taken Hierarchy::take(std::uint64_t least, std::uint64_t wanted, void* context) {
+Hierarchy::Taken Hierarchy::take(Words least, Words wanted, void* context) {
   return take_from(0, least, wanted, context);
 }
 
-Hierarchy::Taken Hierarchy::take_from(std::size_t level, std::uint64_t least, std::uint64_t wanted,
-                                      void* context) {
+Hierarchy::Taken Hierarchy::take_from(std::size_t level, Words least, Words wanted, void* context) {
   for (; level < kinds_.size(); ++level) {
-    const std::uint64_t all = this->level(level).words;
-    if (wanted == all || wanted + kLeastRestWords <= all) {
+    const Words all = this->level(level).words;
+    if (wanted == all || wanted + kLeastRest <= all) {
       if (const Taken taken = search(level, least, wanted, context); taken.start != nullptr) {
         return taken;
       }
@@ -65,8 +64,7 @@ Hierarchy::Taken Hierarchy::take_from(std::size_t level, std::uint64_t least, st
   return {};
 }
 
-Hierarchy::Taken Hierarchy::search(std::size_t level, std::uint64_t least, std::uint64_t wanted,
-                                   void* context) {
+Hierarchy::Taken Hierarchy::search(std::size_t level, Words least, Words wanted, void* context) {
   using Outcome = Buffer<Machine>::Outcome;
   const Stage& stage = stages_.at(level);
   const Kind kind = kinds_[level];
@@ -84,9 +82,9 @@ Hierarchy::Taken Hierarchy::search(std::size_t level, std::uint64_t least, std::
     }
     Buffer<Machine>& buffer = stage.buffers[at].buffer;
     const Machine machine{.cpu = stage.restartable ? std::optional(cpu) : std::nullopt};
-    const auto done = [&](std::byte* start, std::uint64_t words, bool refilled) {
+    const auto done = [&](std::byte* start, Words words, bool refilled) {
       counts.taken.add(1);
-      counts.words.add(words);
+      counts.words.add(words.count());
       counts.foreign.add(topology_.index_of(kind, own_cpu()) == at ? 0 : 1);
       return Taken{.start = start, .words = words, .level = level, .refilled = refilled};
     };
@@ -111,8 +109,8 @@ Hierarchy::Taken Hierarchy::search(std::size_t level, std::uint64_t least, std::
           counts.contended.add(1);
           break;
         }
-        if (rest->words > 0) {
-          counts.words_lost.add(rest->words);
+        if (rest->words > 0_words) {
+          counts.words_lost.add(rest->words.count());
           heap_.discard(*rest);
         }
         if (const Rest fresh = fetch(level, stage.nodes[at], context); fresh.start != nullptr) {
@@ -129,7 +127,7 @@ Hierarchy::Taken Hierarchy::search(std::size_t level, std::uint64_t least, std::
 }
 
 Rest Hierarchy::fetch(std::size_t level, std::size_t node, void* context) {
-  const std::uint64_t words = this->level(level).words;
+  const Words words = this->level(level).words;
   Rest fresh{.start = take_from(level + 1, words, words, context).start, .words = words};
   if (fresh.start == nullptr) {
     fresh.start = heap_.allocate(context, words, node);
@@ -140,7 +138,7 @@ Rest Hierarchy::fetch(std::size_t level, std::size_t node, void* context) {
   return fresh;
 }
 
-void Hierarchy::resize(std::size_t level, std::uint64_t words) {
+void Hierarchy::resize(std::size_t level, Words words) {
   stages_.at(level).words.store(words, std::memory_order_relaxed);
 }
 
@@ -148,9 +146,9 @@ void Hierarchy::close() {
   for (std::size_t level = 0; level < kinds_.size(); ++level) {
     for (std::size_t at = 0; at < buffers(level); ++at) {
       const auto rest = stages_.at(level).buffers[at].buffer.close();
-      if (rest && rest->words > 0) {
+      if (rest && rest->words > 0_words) {
         // Relaxed: a statistic.
-        stages_.at(level).words_lost_at_closes.fetch_add(rest->words, std::memory_order_relaxed);
+        stages_.at(level).words_lost_at_closes.fetch_add(rest->words.count(), std::memory_order_relaxed);
         heap_.discard(*rest);
       }
     }
@@ -166,10 +164,10 @@ LevelCounts Hierarchy::counts(std::size_t level) const {
     sum.foreign += of.foreign.value();
     sum.contended += of.contended.value();
     sum.moved += of.moved.value();
-    sum.words += of.words.value();
-    sum.words_lost_at_refills += of.words_lost.value();
+    sum.words += Words(of.words.value());
+    sum.words_lost_at_refills += Words(of.words_lost.value());
   });
-  sum.words_lost_at_closes = stages_.at(level).words_lost_at_closes.load(std::memory_order_relaxed);
+  sum.words_lost_at_closes = Words(stages_.at(level).words_lost_at_closes.load(std::memory_order_relaxed));
   return sum;
 }
 

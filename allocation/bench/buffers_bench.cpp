@@ -34,12 +34,13 @@
 #include <vector>
 
 #include "memgraft/allocation/hierarchy.h"
+#include "memgraft/units.h"
 
 namespace memgraft::allocation::bench {
 namespace {
 
-constexpr std::uint64_t kTlabWords = 2048;
-constexpr std::uint64_t kBufferWords = std::uint64_t{1} << 31;
+constexpr Words kTlabWords = 2048_words;
+constexpr Words kBufferWords = Words(std::uint64_t{1} << 31U);
 constexpr int kBatch = 1000;
 // Of 64 random bits: 0 to 255 steps.
 constexpr unsigned kThinkShift = 56;
@@ -88,9 +89,9 @@ struct alignas(128) Pointer {
 Pointer the_pointer;
 
 // As a heap hands memory out: look, then swap, and again if somebody else was first. Returns where it was.
-std::uint64_t move_on(std::atomic<std::uint64_t>& top, std::uint64_t words) {
+std::uint64_t move_on(std::atomic<std::uint64_t>& top, Words words) {
   std::uint64_t seen = top.load(std::memory_order_relaxed);
-  while (!top.compare_exchange_strong(seen, seen + words, std::memory_order_acq_rel,
+  while (!top.compare_exchange_strong(seen, seen + words.count(), std::memory_order_acq_rel,
                                       std::memory_order_relaxed)) {
   }
   return seen;
@@ -115,7 +116,7 @@ void measure(benchmark::State& state, const std::vector<unsigned>& cpus, Average
              Operation operation, const std::atomic<std::uint64_t>* progress = nullptr) {
   using Clock = std::chrono::steady_clock;
   const OnCpu pinned(cpus.at(static_cast<std::size_t>(state.thread_index())));
-  const std::uint64_t together = kTlabWords * kBatch * static_cast<std::uint64_t>(state.threads());
+  const std::uint64_t together = (kTlabWords * kBatch * static_cast<std::uint64_t>(state.threads())).count();
   const auto moved = [&] { return progress != nullptr ? progress->load(std::memory_order_relaxed) : 0; };
   std::vector<double> shared;
   std::vector<double> others;
@@ -177,13 +178,13 @@ void think_and_swap(benchmark::State& state, const std::vector<unsigned>& cpus) 
   measure(
       state, cpus, Average::median,
       [thought = std::uint64_t{1}]() mutable {
-        thought = think(thought + move_on(the_pointer.top, kTlabWords + (thought >> 63U)));
+        thought = think(thought + move_on(the_pointer.top, kTlabWords + Words(thought >> 63U)));
       },
       &the_pointer.top);
 }
 
 // Never written to: buffers hand addresses out and do not look behind them.
-std::byte* endless(void* /*context*/, std::uint64_t /*words*/, std::size_t /*node*/) {
+std::byte* endless(void* /*context*/, Words /*words*/, std::size_t /*node*/) {
   static std::byte start{};
   return &start;
 }
@@ -195,7 +196,7 @@ void take(benchmark::State& state, Hierarchy& buffers, const std::vector<unsigne
 }
 
 // Never destroyed: benchmarks run after their registration, and threads count in them until they end.
-Hierarchy& buffers_of(const Topology& topology, std::uint64_t words, bool restartable) {
+Hierarchy& buffers_of(const Topology& topology, Words words, bool restartable) {
   static auto& all = *new std::vector<std::unique_ptr<Hierarchy>>;
   all.push_back(std::make_unique<Hierarchy>(std::vector<Level>{{.kind = Kind::cpu, .words = words}}, topology,
                                             Heap{.allocate = endless, .discard = forget}, restartable));

@@ -16,7 +16,7 @@ class FakeHeap {
  public:
   enum class Word : std::uint8_t { free, buffered, taken, discarded };
 
-  explicit FakeHeap(std::uint64_t words) : memory_(words * kWordBytes), words_(words) { current = this; }
+  explicit FakeHeap(Words words) : memory_(to_bytes(words).count()), words_(words.count()) { current = this; }
   ~FakeHeap() { current = nullptr; }
   FakeHeap(const FakeHeap&) = delete;
   FakeHeap& operator=(const FakeHeap&) = delete;
@@ -30,23 +30,25 @@ class FakeHeap {
   // What take() returned: each word once, and nobody else's.
   void own(const Hierarchy::Taken& taken) { become(taken.start, taken.words, Word::buffered, Word::taken); }
   // What a thread takes from the heap itself.
-  std::byte* take(std::uint64_t words) {
+  std::byte* take(Words wanted) {
+    const std::uint64_t words = wanted.count();
     std::uint64_t at = top_.load(std::memory_order_relaxed);
     do {
       if (at + words > words_.size()) {
         return nullptr;
       }
     } while (!top_.compare_exchange_weak(at, at + words, std::memory_order_relaxed));
-    become(memory_.data() + (at * kWordBytes), words, Word::free, Word::buffered);
-    return memory_.data() + (at * kWordBytes);
+    std::byte* const start = memory_.data() + to_bytes(Words(at)).count();
+    become(start, wanted, Word::free, Word::buffered);
+    return start;
   }
 
-  [[nodiscard]] std::uint64_t count(Word what) const {
+  [[nodiscard]] Words count(Word what) const {
     std::uint64_t found = 0;
     for (const auto& word : words_) {
       found += word.load(std::memory_order_relaxed) == what ? 1 : 0;
     }
-    return found;
+    return Words(found);
   }
   // All of it is free again.
   void empty() {
@@ -57,19 +59,19 @@ class FakeHeap {
   }
 
  private:
-  static std::byte* allocate(void* context, std::uint64_t words, std::size_t node) {
+  static std::byte* allocate(void* context, Words words, std::size_t node) {
     EXPECT_EQ(context, current->expected_context);
     current->last_node = node;
     current->collect();
     return current->take(words);
   }
   static void discard(Rest rest) {
-    EXPECT_GE(rest.words, kLeastRestWords) << "nothing fits into less";
+    EXPECT_GE(rest.words, kLeastRest) << "nothing fits into less";
     current->become(rest.start, rest.words, Word::buffered, Word::discarded);
   }
-  void become(const std::byte* start, std::uint64_t words, Word before, Word after) {
-    const auto first = static_cast<std::uint64_t>(start - memory_.data()) / kWordBytes;
-    for (std::uint64_t at = first; at < first + words; ++at) {
+  void become(const std::byte* start, Words words, Word before, Word after) {
+    const auto first = static_cast<std::uint64_t>(start - memory_.data()) / kBytesPerWord;
+    for (std::uint64_t at = first; at < first + words.count(); ++at) {
       Word expected = before;
       ASSERT_TRUE(words_.at(at).compare_exchange_strong(expected, after, std::memory_order_relaxed))
           << "word " << at << " is " << static_cast<int>(expected);

@@ -31,15 +31,15 @@ struct Model {
   }
 };
 
-constexpr std::uint64_t kChunkWords = 4;
+constexpr Words kChunkWords = 4_words;
 constexpr std::uint64_t kChunks = 3;
-constexpr std::uint64_t kTakenWords = 2;
+constexpr Words kTakenWords = 2_words;
 
 // A heap of a few chunks. Its addresses are numbers of words.
 template <class Scenario, unsigned threads>
 struct Heap : rl::test_suite<Scenario, threads> {
   Buffer<Model> buffer;
-  std::array<rl::var<int>, kChunkWords * kChunks> words;
+  std::array<rl::var<int>, (kChunkWords * kChunks).count()> words;
   rl::atomic<unsigned> chunks_handed_out;
   // Each thread's own; a filler's is negative.
   struct Owned {
@@ -53,11 +53,12 @@ struct Heap : rl::test_suite<Scenario, threads> {
 
   Heap() { chunks_handed_out.store(0, rl::mo_relaxed, $); }
 
-  void own(const std::byte* start, std::uint64_t count, int owner) {
+  void own(const std::byte* start, Words taken, int owner) {
+    const std::uint64_t count = taken.count();
     if (count == 0) {
       return;
     }
-    const auto first = reinterpret_cast<std::uintptr_t>(start) / kWordBytes - 1;
+    const auto first = reinterpret_cast<std::uintptr_t>(start) / kBytesPerWord - 1;
     for (std::uint64_t at = first; at < first + count; ++at) {
       RL_ASSERT(at < words.size());
       words[at]($) = owner;
@@ -81,14 +82,14 @@ struct Heap : rl::test_suite<Scenario, threads> {
 
   std::byte* chunk() {
     const unsigned number = chunks_handed_out.fetch_add(1, rl::mo_relaxed, $);
-    return number < kChunks ? at_word(number * kChunkWords) : nullptr;
+    return number < kChunks ? address_behind(number * kChunkWords) : nullptr;
   }
-  static std::byte* at_word(std::uint64_t word) {
-    return reinterpret_cast<std::byte*>((word + 1) * kWordBytes);  // not the null pointer
+  static std::byte* address_behind(Words before) {
+    return reinterpret_cast<std::byte*>(to_bytes(before + 1_words).count());  // not the null pointer
   }
 
   // Listing 1 and 2 for one buffer. Returns whether memory was had.
-  bool take(int owner, std::uint64_t count = kTakenWords) {
+  bool take(int owner, Words count = kTakenWords) {
     const Model model;
     const auto taken = buffer.take(model, count, count);
     switch (taken.outcome) {
@@ -100,7 +101,7 @@ struct Heap : rl::test_suite<Scenario, threads> {
         if (!rest) {
           return false;
         }
-        RL_ASSERT(rest->words == 0 || (rest->words >= kLeastRestWords && rest->words <= kChunkWords));
+        RL_ASSERT(rest->words == 0_words || (rest->words >= kLeastRest && rest->words <= kChunkWords));
         own(rest->start, rest->words, -owner);
         std::byte* const fresh = chunk();
         if (fresh == nullptr) {
@@ -136,8 +137,8 @@ struct ThreeTakers : Heap<ThreeTakers, 3> {
 
 // Two who want what would leave a rest of one word.
 struct Rests : Heap<Rests, 2> {
-  void before() { take(9, 1); }
-  void thread(unsigned index) { take(static_cast<int>(index) + 1, 2); }
+  void before() { take(9, 1_words); }
+  void thread(unsigned index) { take(static_cast<int>(index) + 1, 2_words); }
 };
 
 // The next filling is as full as the one that a thread looked at: it must not take what it saw for still

@@ -20,7 +20,7 @@ struct Model {
 
 // Pieces 1, 2, ...: as long as their number and at an address that says it.
 Rest piece(std::uint64_t number) {
-  return {.start = reinterpret_cast<std::byte*>(number * kWordBytes), .words = number};
+  return {.start = reinterpret_cast<std::byte*>(to_bytes(Words(number)).count()), .words = Words(number)};
 }
 
 template <class Scenario, unsigned threads>
@@ -41,7 +41,7 @@ struct Pieces : rl::test_suite<Scenario, threads> {
     }
   }
   void ask(unsigned thread, std::uint64_t number) {
-    const std::byte* const found = spare.take(number);
+    const std::byte* const found = spare.take(Words(number));
     if (found != nullptr) {
       RL_ASSERT(found == piece(number).start);
       have(thread, number);
@@ -50,10 +50,10 @@ struct Pieces : rl::test_suite<Scenario, threads> {
   // Nobody lost one, and none is there twice.
   void after() {
     const Rest left = spare.close();
-    RL_ASSERT(left.start == piece(left.words).start);
-    RL_ASSERT(spare.close().words == 0);
+    RL_ASSERT(left.start == piece(left.words.count()).start);
+    RL_ASSERT(spare.close().words == 0_words);
     for (std::uint64_t number = 1; number < written.size(); ++number) {
-      int owners = left.words == number ? 1 : 0;
+      int owners = left.words == Words(number) ? 1 : 0;
       for (const auto& of_thread : had) {
         owners += of_thread.at(number);
       }

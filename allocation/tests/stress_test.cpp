@@ -29,13 +29,13 @@ TEST_P(Stress, HandsOutEveryWordOnce) {
   }
   constexpr int kThreads = 8;
   constexpr int kCollections = 20;
-  constexpr std::uint64_t kHeapWords = 200'000;
+  constexpr Words kHeapWords = 200'000_words;
   FakeHeap heap(kHeapWords);
   Hierarchy buffers(setting.levels, Topology::of_system(), heap.functions(), setting.restartable);
-  std::uint64_t fewest_taken = kHeapWords;
+  Words fewest_taken = kHeapWords;
   std::barrier world(kThreads, [&]() noexcept {
     buffers.close();
-    EXPECT_EQ(heap.count(FakeHeap::Word::buffered), 0U);
+    EXPECT_EQ(heap.count(FakeHeap::Word::buffered), 0_words);
     fewest_taken = std::min(fewest_taken, heap.count(FakeHeap::Word::taken));
     heap.empty();
   });
@@ -45,8 +45,8 @@ TEST_P(Stress, HandsOutEveryWordOnce) {
       std::minstd_rand random(seed + 1);
       for (int collection = 0; collection < kCollections; ++collection) {
         while (true) {
-          const std::uint64_t wanted = 2 + (random() % 120);
-          const auto taken = buffers.take(std::min<std::uint64_t>(wanted, 16), wanted, nullptr);
+          const Words wanted{2 + (random() % 120)};
+          const auto taken = buffers.take(std::min(wanted, 16_words), wanted, nullptr);
           if (taken.start == nullptr) {
             break;
           }
@@ -65,10 +65,13 @@ TEST_P(Stress, HandsOutEveryWordOnce) {
 INSTANTIATE_TEST_SUITE_P(
     Buffers, Stress,
     testing::Values(
-        Setting{"one_level", {{Kind::cpu, 1'000}}, false}, Setting{"one_buffer", {{Kind::node, 500}}, false},
-        Setting{"three_levels", {{Kind::cpu, 250}, {Kind::processor, 1'000}, {Kind::node, 4'000}}, false},
-        Setting{"restartable", {{Kind::cpu, 1'000}}, true},
-        Setting{"restartable_under_others", {{Kind::cpu, 250}, {Kind::node, 4'000}}, true}),
+        Setting{"one_level", {{Kind::cpu, 1'000_words}}, false},
+        Setting{"one_buffer", {{Kind::node, 500_words}}, false},
+        Setting{"three_levels",
+                {{Kind::cpu, 250_words}, {Kind::processor, 1'000_words}, {Kind::node, 4'000_words}},
+                false},
+        Setting{"restartable", {{Kind::cpu, 1'000_words}}, true},
+        Setting{"restartable_under_others", {{Kind::cpu, 250_words}, {Kind::node, 4'000_words}}, true}),
     [](const auto& tested) { return tested.param.name; });
 
 }  // namespace

@@ -31,6 +31,8 @@ double percent_of(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
+std::uint64_t bytes(Words words) { return to_bytes(words).count(); }
+
 // What automatic sizes came to, and why: the threads' buffers, then each level.
 Json describe_sizes(const BufferCounts& counts) {
   Json all = Json::array();
@@ -43,8 +45,8 @@ Json describe_sizes(const BufferCounts& counts) {
       }
     }
     Json json{{"kind", i == 0 ? "thread" : allocation::name_of(counts.levels.at(i - 1).level.kind)},
-              {"first_bytes", of.first_words * kBytesPerWord},
-              {"bytes", of.words * kBytesPerWord},
+              {"first_bytes", bytes(of.first_words)},
+              {"bytes", bytes(of.words)},
               {"changes", of.changes},
               {"decisions", std::move(decisions)}};
     if (of.changes > 0) {
@@ -52,9 +54,9 @@ Json describe_sizes(const BufferCounts& counts) {
       json["last_change"] = {
           {"collection", of.last.collection},
           {"reason", allocation::kReasonNames.at(static_cast<std::size_t>(of.last.decision.reason))},
-          {"bytes_before", seen.words * kBytesPerWord},
-          {"bytes", of.last.decision.words * kBytesPerWord},
-          {"waste_percent", percent_of(seen.lost_words, seen.nursery_words)},
+          {"bytes_before", bytes(seen.words)},
+          {"bytes", bytes(of.last.decision.words)},
+          {"waste_percent", percent_of(seen.lost_words.count(), seen.nursery_words.count())},
           {"foreign_percent", percent_of(seen.foreign, seen.taken)},
           {"contended_percent", percent_of(seen.contended, seen.taken)},
           {"refills_per_buffer", percent_of(seen.refills, seen.buffers) / 100}};
@@ -66,7 +68,6 @@ Json describe_sizes(const BufferCounts& counts) {
 
 Json describe(const BufferOptions& options) {
   const BufferCounts counts = buffer_counts();
-  const auto bytes = [](std::uint64_t words) { return words * kBytesPerWord; };
   Json levels = Json::array();
   for (const BufferCounts::OfLevel& of : counts.levels) {
     const allocation::LevelCounts& level = of.counts;
@@ -102,7 +103,7 @@ Json describe(const BufferOptions& options) {
                     {"moved_fillings", counts.numa.moved_fillings},
                     {"remote_fillings", counts.numa.remote_fillings},
                     {"spares_used", counts.numa.spares_used},
-                    {"bound_bytes", counts.numa.bound_bytes},
+                    {"bound_bytes", counts.numa.bound.count()},
                     {"waste_at_collections_bytes", bytes(counts.numa.words_lost_at_closes)},
                     {"failures", counts.numa.failures},
                     {"reason", counts.numa.reason}};

@@ -30,9 +30,9 @@ namespace memgraft::hotspot {
 namespace {
 
 // What automatic sizes begin with: 64 KiB, 1 MiB, 16 MiB. No TLAB is made smaller than 4 KiB, a page.
-constexpr std::uint64_t kFirstTlabWords = 8'192;
-constexpr std::uint64_t kLeastTlabWords = 512;
-constexpr std::uint64_t kFirstBufferWords = 131'072;
+constexpr Words kFirstTlabWords = 8'192_words;
+constexpr Words kLeastTlabWords = 512_words;
+constexpr Words kFirstBufferWords = 131'072_words;
 constexpr std::uint64_t kPerProcessor = 16;
 
 // Counts of times, in classes an eighth of a power of two wide.
@@ -82,8 +82,8 @@ struct Buffers {
   // G1's regions cannot hold a TLAB larger than half of them; how large they are, it settles after the agent
   // was loaded. Null with other collectors.
   const std::size_t* region_bytes = nullptr;
-  bool region_was_given = false;           // by the user
-  std::vector<std::uint64_t> asked_words;  // by level
+  bool region_was_given = false;   // by the user
+  std::vector<Words> asked_words;  // by level
   LateRefusal refuse = nullptr;
   allocation::Hierarchy* hierarchy = nullptr;  // never destroyed: threads may allocate until the process ends
   allocation::PerThread<Times>* times = nullptr;
@@ -135,26 +135,28 @@ std::size_t region_flag(const Stock& stock) {
                 kExitCannotTakeGraft);
 }
 
-std::byte* ask_heap(void* heap, std::uint64_t words) {
+std::byte* ask_heap(void* heap, Words words) {
   std::size_t actual = 0;
-  void* const memory = the_buffers->allocate_new_tlab(heap, words, words, &actual);
-  the_buffers->times->mine().heap_words.add(memory == nullptr ? 0 : words);
+  void* const memory = the_buffers->allocate_new_tlab(heap, words.count(), words.count(), &actual);
+  the_buffers->times->mine().heap_words.add(memory == nullptr ? 0 : words.count());
   return static_cast<std::byte*>(memory);
 }
 
-std::byte* fill_buffer(void* heap, std::uint64_t words, std::size_t node) {
+std::byte* fill_buffer(void* heap, Words words, std::size_t node) {
   return the_buffers->numa == nullptr ? ask_heap(heap, words)
                                       : the_buffers->numa->allocate(heap, words, node);
 }
 
-void zero_filling(allocation::Rest filling) { zeroing_clears(filling.start, filling.words * kBytesPerWord); }
+void zero_filling(allocation::Rest filling) {
+  zeroing_clears(filling.start, to_bytes(filling.words).count());
+}
 
 void fill_rest(allocation::Rest rest) {
   if (the_buffers->zeroing) {
     // The helper that zeroes ahead must be out of it before.
-    zeroing_leaves_alone(rest.start, rest.words * kBytesPerWord);
+    zeroing_leaves_alone(rest.start, to_bytes(rest.words).count());
   }
-  the_buffers->fill(rest.start, rest.words, true);
+  the_buffers->fill(rest.start, rest.words.count(), true);
 }
 
 // At the first TLAB of all, the JVM's own, before the program starts.
@@ -163,38 +165,39 @@ void check_region(Buffers& buffers) {
     return;
   }
   buffers.region_checked.store(true, std::memory_order_relaxed);
-  const std::uint64_t most_bytes = *buffers.region_bytes / 2;
+  const Bytes most_bytes(*buffers.region_bytes / 2);
+  const Words most = to_words(most_bytes);
   if (buffers.sizes != nullptr) {
-    buffers.sizes->limit(most_bytes / kBytesPerWord);
+    buffers.sizes->limit(most);
     return;
   }
-  std::uint64_t below = 1;
+  Words below = 1_words;
   for (std::size_t i = 0; i < buffers.hierarchy->levels(); ++i) {
     const allocation::Level level = buffers.hierarchy->level(i);
-    if (level.words * kBytesPerWord > most_bytes) {
+    if (to_bytes(level.words) > most_bytes) {
       if (!buffers.region_was_given) {
         // HotSpot's own choice of region contradicts no wish of the user: buffers fit themselves into it, and
         // the summary says so. Nothing has been taken yet.
-        buffers.hierarchy->resize(i, most_bytes / kBytesPerWord / below * below);
+        buffers.hierarchy->resize(i, most / below * below);
         below = buffers.hierarchy->level(i).words;
         continue;
       }
-      buffers.refuse(
-          Refusal("the buffers graft cannot join",
-                  {.looked_for =
-                       "buffers that fit into half a region of G1, " + std::to_string(most_bytes) + " bytes",
-                   .found = std::string(name_of(level.kind)) + " buffers of " +
-                            std::to_string(level.words * kBytesPerWord) + " bytes",
-                   .advice = "ask for smaller ones, or for larger regions with -XX:G1HeapRegionSize"},
-                  kExitCannotTakeGraft));
+      buffers.refuse(Refusal(
+          "the buffers graft cannot join",
+          {.looked_for =
+               "buffers that fit into half a region of G1, " + std::to_string(most_bytes.count()) + " bytes",
+           .found = std::string(name_of(level.kind)) + " buffers of " +
+                    std::to_string(to_bytes(level.words).count()) + " bytes",
+           .advice = "ask for smaller ones, or for larger regions with -XX:G1HeapRegionSize"},
+          kExitCannotTakeGraft));
     }
     below = level.words;
   }
   if (buffers.node_level_added) {
     // Only now it is known how much may be bound at once. Nothing has been taken yet.
     const std::size_t top = buffers.hierarchy->levels() - 1;
-    const std::uint64_t piece = top == 0 ? 1 : buffers.hierarchy->level(top - 1).words;
-    buffers.hierarchy->resize(top, most_bytes / kBytesPerWord / piece * piece);
+    const Words piece = top == 0 ? 1_words : buffers.hierarchy->level(top - 1).words;
+    buffers.hierarchy->resize(top, most / piece * piece);
   }
 }
 
@@ -205,15 +208,16 @@ void* buffered_allocate_new_tlab(void* heap, std::size_t min_words, std::size_t 
   Times& times = buffers.times->mine();
   times.tlabs.add(1);
   if (buffers.sizes != nullptr) {
-    requested_words = std::max(min_words, buffers.sizes->thread_words());
+    requested_words = std::max(min_words, buffers.sizes->thread_words().count());
   }
   if (buffers.numa != nullptr) {
     // A TLAB that no buffer can hold would come from the heap, and lie wherever that is.
-    const std::uint64_t most = buffers.hierarchy->level(buffers.hierarchy->levels() - 1).words;
-    requested_words = std::max(min_words, std::min(requested_words, most));
+    const Words most = buffers.hierarchy->level(buffers.hierarchy->levels() - 1).words;
+    requested_words = std::max(min_words, std::min(requested_words, most.count()));
   }
   const std::uint64_t start = read_cycles().count();
-  const allocation::Hierarchy::Taken taken = buffers.hierarchy->take(min_words, requested_words, heap);
+  const allocation::Hierarchy::Taken taken =
+      buffers.hierarchy->take(Words(min_words), Words(requested_words), heap);
   if (taken.start == nullptr) {
     void* const tlab = buffers.allocate_new_tlab(heap, min_words, requested_words, actual_words);
     if (tlab != nullptr) {
@@ -227,7 +231,7 @@ void* buffered_allocate_new_tlab(void* heap, std::size_t min_words, std::size_t 
   if (buffers.zero_at_refill && taken.level == 0) {
     zeroing_was_done();
   }
-  *actual_words = taken.words;
+  *actual_words = taken.words.count();
   return taken.start;
 }
 
@@ -236,7 +240,7 @@ allocation::AutoSize::Totals totals(const Buffers& buffers) {
   buffers.times->each([&](const Times& times) {
     totals.threads += times.tlabs.value() > 0 ? 1 : 0;
     totals.thread_buffers += times.tlabs.value();
-    totals.heap_words += times.heap_words.value();
+    totals.heap_words += Words(times.heap_words.value());
   });
   return totals;
 }
@@ -371,7 +375,7 @@ void install_buffers(const BufferOptions& options, const Stock& stock, Collector
     buffers.asked_words.push_back(level.words);
   }
   if (buffers.node_level_added) {
-    buffers.asked_words.back() = 0;
+    buffers.asked_words.back() = 0_words;
   }
   the_buffers = &buffers;
   take_over(patch, under_zeroing(joints.at(kAllocateNewTlab.method), zeroing), buffers.allocate_new_tlab,

@@ -39,7 +39,7 @@ struct Latencies {
 struct BufferCounts {
   struct OfLevel {
     allocation::Level level;
-    std::uint64_t asked_words = 0;  // of each buffer; fewer where G1's regions cannot hold so many
+    Words asked_words = 0_words;  // of each buffer; fewer where G1's regions cannot hold so many
     std::size_t buffers = 0;
     bool restartable = false;
     allocation::LevelCounts counts;

@@ -17,8 +17,8 @@ using allocation::Level;
 // What is bound at once splits a mapping of Linux, of which a process may have 65530 (vm.max_map_count):
 // so that eden has thousands of pieces rather than millions. On G1 it must fit into half a region, whose size
 // is not known yet; the smallest has 1 MiB.
-constexpr std::uint64_t kWords = (std::uint64_t{16} << 20U) / kBytesPerWord;
-constexpr std::uint64_t kWordsOnG1 = (std::uint64_t{512} << 10U) / kBytesPerWord;
+constexpr Words kWords = to_words(Bytes(std::uint64_t{16} << 20U));
+constexpr Words kWordsOnG1 = to_words(Bytes(std::uint64_t{512} << 10U));
 // Of the pages, one in sixteen may lie elsewhere before the filling is moved.
 constexpr std::size_t kToleratedPart = 16;
 // Spares are lost at a collection, which collectors that collect within an allocation (Serial, G1, all of JDK
@@ -58,12 +58,12 @@ std::vector<Level> levels_by_node(std::vector<Level> levels, const allocation::T
   for (const Level& level : levels) {
     check_within_nodes(level.kind, topology);
   }
-  const std::uint64_t words = g1 ? kWordsOnG1 : kWords;
+  const Words words = g1 ? kWordsOnG1 : kWords;
   if (levels.empty()) {
     levels.push_back({.kind = Kind::node, .words = words});
   } else if (const Level top = levels.back(); top.words < words && topology.count(top.kind) != nodes) {
     // A multiple, so that nothing is left over.
-    levels.push_back({.kind = Kind::node, .words = (words + top.words - 1) / top.words * top.words});
+    levels.push_back({.kind = Kind::node, .words = (words + top.words - 1_words) / top.words * top.words});
   }
   return levels;
 }
@@ -74,7 +74,7 @@ NumaEden* make_numa_eden(const allocation::Topology& topology, NumaEden::Ask ask
              : new NumaEden(topology.node_numbers(), linux_os::NumaMemory::real(), ask, discard);
 }
 
-std::byte* NumaEden::allocate(void* heap, std::uint64_t words, std::size_t node) {
+std::byte* NumaEden::allocate(void* heap, Words words, std::size_t node) {
   while (true) {
     std::byte* start = take_spare(words, node);
     const bool spare = start != nullptr;
@@ -90,7 +90,7 @@ std::byte* NumaEden::allocate(void* heap, std::uint64_t words, std::size_t node)
       add(fillings_, start == nullptr ? 0 : 1);
       return start;
     }
-    add(words_now_, spare ? 0 : words);
+    add(words_now_, spare ? 0 : words.count());
     const Seen seen = look(start, words, node);
     if (!spare && seen.home != node && seen.home < spares_.size() && put_aside(start, words, seen.home)) {
       continue;
@@ -102,8 +102,8 @@ std::byte* NumaEden::allocate(void* heap, std::uint64_t words, std::size_t node)
   }
 }
 
-NumaEden::Seen NumaEden::look(const std::byte* start, std::uint64_t words, std::size_t node) {
-  const linux_os::PagePlaces places = memory_.places(start, words * kBytesPerWord);
+NumaEden::Seen NumaEden::look(const std::byte* start, Words words, std::size_t node) {
+  const linux_os::PagePlaces places = memory_.places(start, to_bytes(words).count());
   if (places.error != 0) {
     failed("move_pages", places.error);
   }
@@ -122,37 +122,37 @@ NumaEden::Seen NumaEden::look(const std::byte* start, std::uint64_t words, std::
   return found;
 }
 
-void NumaEden::bind(std::byte* start, std::uint64_t words, std::size_t node, const Seen& seen) {
+void NumaEden::bind(std::byte* start, Words words, std::size_t node, const Seen& seen) {
   const bool move = seen.remote * kToleratedPart > seen.asked;
   if (!move && seen.asked > 0 && seen.local + seen.remote == seen.asked) {
     add(local_);
     return;
   }
-  if (const int error = memory_.prefer(start, words * kBytesPerWord, numbers_.at(node), move); error != 0) {
+  if (const int error = memory_.prefer(start, to_bytes(words).count(), numbers_.at(node), move); error != 0) {
     failed("mbind", error);
     return;
   }
-  add(bound_words_, words);
+  add(bound_words_, words.count());
   add(moved_, move ? 1 : 0);
 }
 
-bool NumaEden::put_aside(std::byte* start, std::uint64_t words, std::size_t node) {
-  if ((value(spare_words_) + words) * kSparesPart > value(words_before_)) {
+bool NumaEden::put_aside(std::byte* start, Words words, std::size_t node) {
+  if ((value(spare_words_) + words.count()) * kSparesPart > value(words_before_)) {
     return false;
   }
   for (OwnLine& line : spares_.at(node)) {
     if (line.spare.put({.start = start, .words = words})) {
-      add(spare_words_, words);
+      add(spare_words_, words.count());
       return true;
     }
   }
   return false;
 }
 
-std::byte* NumaEden::take_spare(std::uint64_t words, std::size_t node) {
+std::byte* NumaEden::take_spare(Words words, std::size_t node) {
   for (OwnLine& line : spares_.at(node)) {
     if (std::byte* const start = line.spare.take(words); start != nullptr) {
-      spare_words_.fetch_sub(words, std::memory_order_relaxed);
+      spare_words_.fetch_sub(words.count(), std::memory_order_relaxed);
       return start;
     }
   }
@@ -163,8 +163,8 @@ void NumaEden::close() {
   for (Spares& of_node : spares_) {
     for (OwnLine& line : of_node) {
       // Nobody is in the midst of changing one: see above.
-      if (const allocation::Rest rest = line.spare.close(); rest.words > 0) {
-        add(words_lost_, rest.words);
+      if (const allocation::Rest rest = line.spare.close(); rest.words > 0_words) {
+        add(words_lost_, rest.words.count());
         discard_(rest);
       }
     }
@@ -191,8 +191,8 @@ NumaCounts NumaEden::counts() const {
           .moved_fillings = value(moved_),
           .spares_used = value(spares_used_),
           .remote_fillings = value(remote_),
-          .bound_bytes = value(bound_words_) * kBytesPerWord,
-          .words_lost_at_closes = value(words_lost_),
+          .bound = to_bytes(Words(value(bound_words_))),
+          .words_lost_at_closes = Words(value(words_lost_)),
           .failures = value(failures_),
           .reason = error == 0 ? ""
                                : std::string(failed_call_.load(std::memory_order_relaxed)) + ": " +

@@ -22,6 +22,7 @@
 #include "memgraft/allocation/hierarchy.h"
 #include "memgraft/allocation/spare.h"
 #include "memgraft/linux/numa_memory.h"
+#include "memgraft/units.h"
 
 namespace memgraft::hotspot {
 
@@ -32,10 +33,10 @@ struct NumaCounts {
   std::uint64_t moved_fillings = 0;   // whose pages were moved to their node
   std::uint64_t spares_used = 0;      // put aside for their node before
   std::uint64_t remote_fillings = 0;  // that were left on another node, because the heap had no more
-  std::uint64_t bound_bytes = 0;
-  std::uint64_t words_lost_at_closes = 0;  // in spares
-  std::uint64_t failures = 0;              // system calls
-  std::string reason;                      // of the last of them
+  Bytes bound{0};
+  Words words_lost_at_closes = 0_words;  // in spares
+  std::uint64_t failures = 0;            // system calls
+  std::string reason;                    // of the last of them
 };
 
 // The levels that memory is bound for: as asked, and above them, where those are small, a level of nodes; on
@@ -45,7 +46,7 @@ std::vector<allocation::Level> levels_by_node(std::vector<allocation::Level> lev
 
 class NumaEden {
  public:
-  using Ask = std::byte* (*)(void* heap, std::uint64_t words);
+  using Ask = std::byte* (*)(void* heap, Words words);
   using Discard = void (*)(allocation::Rest rest);
 
   // `numbers` are the kernel's, by the index of a node. The rest is the heap's, as in allocation::Heap.
@@ -53,7 +54,7 @@ class NumaEden {
       : numbers_(numbers), memory_(memory), ask_(ask), discard_(discard), spares_(numbers.size()) {}
 
   // As allocation::Heap::allocate.
-  std::byte* allocate(void* heap, std::uint64_t words, std::size_t node);
+  std::byte* allocate(void* heap, Words words, std::size_t node);
   // With every thread stopped, but for those within `ask`: discards the spares.
   void close();
   [[nodiscard]] NumaCounts counts() const;
@@ -79,10 +80,10 @@ class NumaEden {
     std::size_t home = 0;    // that which has more than half of them; none: the number of nodes
   };
 
-  Seen look(const std::byte* start, std::uint64_t words, std::size_t node);
-  void bind(std::byte* start, std::uint64_t words, std::size_t node, const Seen& seen);
-  bool put_aside(std::byte* start, std::uint64_t words, std::size_t node);
-  std::byte* take_spare(std::uint64_t words, std::size_t node);
+  Seen look(const std::byte* start, Words words, std::size_t node);
+  void bind(std::byte* start, Words words, std::size_t node, const Seen& seen);
+  bool put_aside(std::byte* start, Words words, std::size_t node);
+  std::byte* take_spare(Words words, std::size_t node);
   void failed(const char* call, int error);
 
   std::vector<std::uint32_t> numbers_;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const Declaration& kBuffers = declared::kBuffers;
 static_assert(std::ranges::equal(kBuffers.kinds, allocation::kKindNames));
-static_assert(kBuffers.multiple == kBytesPerWord && kBuffers.most / kBytesPerWord <= allocation::kMostWords);
+static_assert(kBuffers.multiple == kBytesPerWord && to_words(Bytes(kBuffers.most)) <= allocation::kMostWords);
 
 // `core:1048576+processor:16777216`
 std::vector<allocation::Level> parse_levels(const Option& option) {
@@ -33,10 +33,10 @@ std::vector<allocation::Level> parse_levels(const Option& option) {
       refuse_option(option.text, kBuffers.expected);
     }
     const auto level = allocation::Level{.kind = static_cast<allocation::Kind>(kind - kBuffers.kinds.begin()),
-                                         .words = bytes / kBytesPerWord};
+                                         .words = to_words(Bytes(bytes))};
     // One as large as the level below would be emptied by each refill of that one.
     if (!levels.empty() && (level.kind <= levels.back().kind || level.words <= levels.back().words ||
-                            level.words % levels.back().words != 0)) {
+                            level.words % levels.back().words != 0_words)) {
       refuse_option(option.text, kBuffers.expected);
     }
     levels.push_back(level);

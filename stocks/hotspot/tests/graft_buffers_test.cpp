@@ -135,15 +135,14 @@ TEST_P(BuffersGraft, CanAlwaysBeWalked) {
     EXPECT_EQ(counts.levels.front().level.words, counts.sizes.back().words);
     // Of the sizes decided, not of those that were asked for.
     const allocation::LevelCounts& lowest = counts.levels.front().counts;
-    EXPECT_GE(lowest.words, lowest.taken * 2 * kTlabWords);
+    EXPECT_GE(lowest.words, lowest.taken * 2 * Words(kTlabWords));
   }
   if (GetParam().zero_at_refill && !GetParam().follow_collections()) {
     // Each filling, and what came past the buffers; nothing twice.
-    const std::uint64_t refilled =
-        counts.levels.front().counts.refills * counts.levels.front().level.words * kBytesPerWord;
+    const Bytes refilled = to_bytes(counts.levels.front().counts.refills * counts.levels.front().level.words);
     const Bytes zeroed = zeroing_counts().bytes();
-    EXPECT_GE(zeroed, Bytes(refilled));
-    EXPECT_LE(zeroed, Bytes(refilled + refilled / 2));
+    EXPECT_GE(zeroed, refilled);
+    EXPECT_LE(zeroed, refilled + refilled / 2);
   }
   if (!GetParam().levels.empty()) {
     EXPECT_GT(counts.levels.front().counts.taken, 20U);
@@ -224,15 +223,17 @@ INSTANTIATE_TEST_SUITE_P(
     Designs, BuffersGraft,
     testing::Values(
         Ways{.name = "none", .levels = {}, .zeroing = {}},
-        Ways{.name = "one_level", .levels = {{Kind::cpu, 8'192}}, .zeroing = {}},
+        Ways{.name = "one_level", .levels = {{Kind::cpu, 8'192_words}}, .zeroing = {}},
         Ways{.name = "restartable",
-             .levels = {{Kind::cpu, 8'192}},
+             .levels = {{Kind::cpu, 8'192_words}},
              .take = BufferOptions::Take::automatic,
              .zeroing = {}},
-        Ways{.name = "two_levels", .levels = {{Kind::cpu, 8'192}, {Kind::node, 32'768}}, .zeroing = {}},
-        Ways{.name = "small", .levels = {{Kind::node, 2'200}}, .zeroing = {}},
+        Ways{.name = "two_levels",
+             .levels = {{Kind::cpu, 8'192_words}, {Kind::node, 32'768_words}},
+             .zeroing = {}},
+        Ways{.name = "small", .levels = {{Kind::node, 2'200_words}}, .zeroing = {}},
         Ways{.name = "bulk",
-             .levels = {{Kind::cpu, 8'192}, {Kind::node, 32'768}},
+             .levels = {{Kind::cpu, 8'192_words}, {Kind::node, 32'768_words}},
              .zeroing = ZeroingStrategy::bulk},
         Ways{.name = "automatic",
              .levels = {},
@@ -240,16 +241,16 @@ INSTANTIATE_TEST_SUITE_P(
              .zeroing = {},
              .automatic = true},
         Ways{.name = "bulk_at_refill",
-             .levels = {{Kind::cpu, 8'192}, {Kind::node, 32'768}},
+             .levels = {{Kind::cpu, 8'192_words}, {Kind::node, 32'768_words}},
              .zeroing = ZeroingStrategy::bulk,
              .zero_at_refill = true},
         Ways{.name = "concurrent_at_refill",
-             .levels = {{Kind::cpu, 8'192}},
+             .levels = {{Kind::cpu, 8'192_words}},
              .zeroing = ZeroingStrategy::concurrent,
              .zero_at_refill = true},
-        Ways{.name = "windows", .levels = {{Kind::cpu, 8'192}}, .zeroing = ZeroingStrategy::windows},
+        Ways{.name = "windows", .levels = {{Kind::cpu, 8'192_words}}, .zeroing = ZeroingStrategy::windows},
         Ways{.name = "concurrent",
-             .levels = {{Kind::cpu, 8'192}, {Kind::node, 32'768}},
+             .levels = {{Kind::cpu, 8'192_words}, {Kind::node, 32'768_words}},
              .zeroing = ZeroingStrategy::concurrent}),
     [](const auto& tested) { return tested.param.name; });
 

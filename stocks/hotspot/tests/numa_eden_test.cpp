@@ -23,7 +23,6 @@ namespace {
 using allocation::FakeHeap;
 using allocation::FakeSystem;
 using allocation::Kind;
-using allocation::kWordBytes;
 using allocation::Level;
 using allocation::Rest;
 using allocation::Topology;
@@ -31,7 +30,7 @@ using allocation::Topology;
 // Pages of 64 words: where they are is a map that touching them fills.
 class FakeMemory : public linux_os::NumaMemory {
  public:
-  static constexpr std::uint64_t kPageWords = 64;
+  static constexpr Words kPageWords = 64_words;
 
   linux_os::PagePlaces places(const std::byte* start, std::size_t bytes) noexcept override {
     const std::scoped_lock lock(mutex_);
@@ -61,16 +60,16 @@ class FakeMemory : public linux_os::NumaMemory {
   }
 
   // By a thread on that node, for the first time.
-  void touch(const std::byte* start, std::uint64_t words, int node) {
+  void touch(const std::byte* start, Words words, int node) {
     const std::scoped_lock lock(mutex_);
-    for (std::size_t at = 0; at < words * kWordBytes; at += kPageBytes) {
+    for (std::size_t at = 0; at < to_bytes(words).count(); at += kPageBytes) {
       const auto policy = policy_.find(start + at);
       pages_.try_emplace(start + at, Page{policy == policy_.end() ? node : policy->second});
     }
   }
   // Of the pages, how many are on the node.
-  [[nodiscard]] std::size_t on(const std::byte* start, std::uint64_t words, int node) {
-    const linux_os::PagePlaces found = places(start, words * kWordBytes);
+  [[nodiscard]] std::size_t on(const std::byte* start, Words words, int node) {
+    const linux_os::PagePlaces found = places(start, to_bytes(words).count());
     return static_cast<std::size_t>(std::ranges::count(found.seen(), node));
   }
 
@@ -83,7 +82,7 @@ class FakeMemory : public linux_os::NumaMemory {
   struct Page {
     int node = 0;
   };
-  static constexpr std::size_t kPageBytes = kPageWords * kWordBytes;
+  static constexpr std::size_t kPageBytes = to_bytes(kPageWords).count();
   std::mutex mutex_;
   std::map<const std::byte*, Page> pages_;
   std::map<const std::byte*, int> policy_;
@@ -92,7 +91,7 @@ class FakeMemory : public linux_os::NumaMemory {
 // Nodes 3 and 5 of the kernel.
 constexpr int kFirst = 3;
 constexpr int kSecond = 5;
-constexpr std::uint64_t kFilling = 4 * FakeMemory::kPageWords;
+constexpr Words kFilling = 4 * FakeMemory::kPageWords;
 constexpr std::uint64_t kPages = 4;
 constexpr std::size_t kFillings = 48;
 constexpr std::size_t kMostSpares = kFillings / 16;
@@ -100,7 +99,7 @@ constexpr std::size_t kMostSpares = kFillings / 16;
 class NumaEdenTest : public testing::Test {
  protected:
   // As a buffer would: what is there is handed to threads on that node, who touch all of it.
-  std::byte* fill(std::size_t node, std::uint64_t words = kFilling) {
+  std::byte* fill(std::size_t node, Words words = kFilling) {
     std::byte* const start = eden_.allocate(nullptr, words, node);
     if (start != nullptr) {
       heap_.own({.start = start, .words = words});
@@ -113,7 +112,7 @@ class NumaEdenTest : public testing::Test {
   }
   void collect() {
     eden_.close();
-    EXPECT_EQ(heap_.count(FakeHeap::Word::buffered), 0U) << "every word is somebody's or filled";
+    EXPECT_EQ(heap_.count(FakeHeap::Word::buffered), 0_words) << "every word is somebody's or filled";
     heap_.empty();
   }
   // Eden is handed out whole, `first` of the fillings to the first node and then the rest to the other.
@@ -125,11 +124,10 @@ class NumaEdenTest : public testing::Test {
 
   FakeHeap heap_{kFillings * kFilling};
   FakeMemory memory_;
-  NumaEden eden_{
-      {kFirst, kSecond},
-      memory_,
-      [](void* heap, std::uint64_t words) { return FakeHeap::functions().allocate(heap, words, 0); },
-      [](Rest rest) { FakeHeap::functions().discard(rest); }};
+  NumaEden eden_{{kFirst, kSecond},
+                 memory_,
+                 [](void* heap, Words words) { return FakeHeap::functions().allocate(heap, words, 0); },
+                 [](Rest rest) { FakeHeap::functions().discard(rest); }};
 };
 
 TEST_F(NumaEdenTest, BindsWhatNobodyHasTouched) {
@@ -143,7 +141,7 @@ TEST_F(NumaEdenTest, BindsWhatNobodyHasTouched) {
   const NumaCounts counts = eden_.counts();
   EXPECT_EQ(counts.nodes, 2U);
   EXPECT_EQ(counts.fillings, 4U);
-  EXPECT_EQ(counts.bound_bytes, 4 * kFilling * kWordBytes);
+  EXPECT_EQ(counts.bound, to_bytes(4 * kFilling));
   EXPECT_EQ(counts.local_fillings + counts.moved_fillings + counts.spares_used + counts.failures, 0U);
 }
 
@@ -164,7 +162,7 @@ TEST_F(NumaEdenTest, PutsAsideWhatLiesOnAnotherNode) {
   std::byte* const start = fill(1);
   EXPECT_EQ(local(start, 1), kPages);
   EXPECT_EQ(heap_.count(FakeHeap::Word::buffered), kFilling) << "the spare";
-  EXPECT_EQ(fill(0), start - (kFilling * kWordBytes)) << "the spare, at once";
+  EXPECT_EQ(fill(0), start - to_bytes(kFilling).count()) << "the spare, at once";
   const NumaCounts counts = eden_.counts();
   EXPECT_EQ(counts.spares_used, 1U);
   EXPECT_EQ(counts.moved_fillings, 0U);
@@ -220,18 +218,18 @@ TEST_F(NumaEdenTest, UsesSparesOfOthersRatherThanCollecting) {
 }
 
 TEST_F(NumaEdenTest, ToleratesAPageThatStrayed) {
-  constexpr std::uint64_t kMany = 32 * FakeMemory::kPageWords;
+  constexpr Words kMany = 32 * FakeMemory::kPageWords;
   std::byte* const start = eden_.allocate(nullptr, kMany, 0);
   heap_.own({.start = start, .words = kMany});
   memory_.touch(start, kMany, kFirst);
   heap_.empty();
   eden_.close();
   // Two of 32 lie elsewhere.
-  EXPECT_EQ(memory_.prefer(start, 2 * FakeMemory::kPageWords * kWordBytes, kSecond, true), 0);
+  EXPECT_EQ(memory_.prefer(start, to_bytes(2 * FakeMemory::kPageWords).count(), kSecond, true), 0);
   (void)eden_.allocate(nullptr, kMany, 0);
   EXPECT_EQ(eden_.counts().moved_fillings, 0U);
   heap_.empty();
-  EXPECT_EQ(memory_.prefer(start, 3 * FakeMemory::kPageWords * kWordBytes, kSecond, true), 0);
+  EXPECT_EQ(memory_.prefer(start, to_bytes(3 * FakeMemory::kPageWords).count(), kSecond, true), 0);
   (void)eden_.allocate(nullptr, kMany, 0);
   EXPECT_EQ(eden_.counts().moved_fillings, 1U);
   heap_.empty();
@@ -239,7 +237,7 @@ TEST_F(NumaEdenTest, ToleratesAPageThatStrayed) {
 
 TEST_F(NumaEdenTest, MovesWhatLiesOnANodeWithoutCpus) {
   std::byte* const start = fill(0);
-  EXPECT_EQ(memory_.prefer(start, kFilling * kWordBytes, 9, true), 0);
+  EXPECT_EQ(memory_.prefer(start, to_bytes(kFilling).count(), 9, true), 0);
   heap_.empty();
   EXPECT_EQ(local(fill(0), 0), kPages);
   EXPECT_EQ(eden_.counts().moved_fillings, 1U);
@@ -252,7 +250,7 @@ TEST_F(NumaEdenTest, GoesOnWhereTheSystemRefuses) {
   fill_eden(20);
   NumaCounts counts = eden_.counts();
   EXPECT_EQ(counts.fillings, 2 * kFillings);
-  EXPECT_EQ(counts.bound_bytes, 0U);
+  EXPECT_EQ(counts.bound, Bytes(0));
   EXPECT_GE(counts.failures, 2 * kFillings);
   EXPECT_EQ(counts.reason, "mbind: Operation not permitted");
   memory_.query_error = 0;
@@ -341,16 +339,16 @@ class Striped : public linux_os::NumaMemory {
 TEST(NumaEdenStress, HandsOutEverySpareOnce) {
   constexpr unsigned kThreads = 6;
   constexpr int kCollections = 100;
-  constexpr std::uint64_t kWords = 2;
+  constexpr Words kWords = 2_words;
   FakeHeap heap(20'000 * kWords);
   Striped memory;
   NumaEden eden(
       {kFirst, kSecond}, memory,
-      [](void* of, std::uint64_t words) { return FakeHeap::functions().allocate(of, words, 0); },
+      [](void* of, Words words) { return FakeHeap::functions().allocate(of, words, 0); },
       [](Rest rest) { FakeHeap::functions().discard(rest); });
   std::barrier world(kThreads, [&]() noexcept {
     eden.close();
-    EXPECT_EQ(heap.count(FakeHeap::Word::buffered), 0U);
+    EXPECT_EQ(heap.count(FakeHeap::Word::buffered), 0_words);
     heap.empty();
   });
   std::vector<std::thread> threads;
@@ -380,24 +378,24 @@ Topology two_packages() {
 
 TEST(LevelsByNode, AddsALevelOfNodes) {
   const Topology topology = two_packages();
-  EXPECT_EQ(levels_by_node({}, topology, false), (std::vector<Level>{{Kind::node, 2'097'152}}));
-  EXPECT_EQ(levels_by_node({}, topology, true), (std::vector<Level>{{Kind::node, 65'536}}));
-  EXPECT_EQ(levels_by_node({{Kind::cpu, 3000}}, topology, false),
-            (std::vector<Level>{{Kind::cpu, 3000}, {Kind::node, 2'100'000}}))
+  EXPECT_EQ(levels_by_node({}, topology, false), (std::vector<Level>{{Kind::node, 2'097'152_words}}));
+  EXPECT_EQ(levels_by_node({}, topology, true), (std::vector<Level>{{Kind::node, 65'536_words}}));
+  EXPECT_EQ(levels_by_node({{Kind::cpu, 3000_words}}, topology, false),
+            (std::vector<Level>{{Kind::cpu, 3000_words}, {Kind::node, 2'100'000_words}}))
       << "a multiple";
-  const std::vector<Level> own{{Kind::cpu, 3000}, {Kind::node, 30'000}};
+  const std::vector<Level> own{{Kind::cpu, 3000_words}, {Kind::node, 30'000_words}};
   EXPECT_EQ(levels_by_node(own, topology, false), own);
-  const std::vector<Level> large{{Kind::cpu, 4'000'000}};
+  const std::vector<Level> large{{Kind::cpu, 4'000'000_words}};
   EXPECT_EQ(levels_by_node(large, topology, false), large);
-  const std::vector<Level> processors{{Kind::processor, 3000}};
+  const std::vector<Level> processors{{Kind::processor, 3000_words}};
   EXPECT_EQ(levels_by_node(processors, topology, false), processors) << "one for each node already";
 }
 
 TEST(LevelsByNode, LeavesNodesOutWhereThereIsOne) {
   const Topology topology = FakeSystem().read();
   EXPECT_EQ(levels_by_node({}, topology, false), std::vector<Level>{});
-  EXPECT_EQ(levels_by_node({{Kind::cpu, 3000}, {Kind::node, 30'000}}, topology, false),
-            (std::vector<Level>{{Kind::cpu, 3000}}));
+  EXPECT_EQ(levels_by_node({{Kind::cpu, 3000_words}, {Kind::node, 30'000_words}}, topology, false),
+            (std::vector<Level>{{Kind::cpu, 3000_words}}));
   EXPECT_EQ(make_numa_eden(topology, nullptr, nullptr), nullptr);
   const std::unique_ptr<NumaEden> eden(make_numa_eden(two_packages(), nullptr, nullptr));
   EXPECT_EQ(eden->counts().nodes, 2U);
@@ -410,9 +408,9 @@ TEST(LevelsByNode, RefusesBuffersForSeveralNodes) {
   system.write("node/node0/cpulist", "0-1");
   system.write("node/node1/cpulist", "2-3");
   const Topology topology = system.read();
-  EXPECT_NO_THROW(levels_by_node({{Kind::core, 3000}}, topology, false));
+  EXPECT_NO_THROW(levels_by_node({{Kind::core, 3000_words}}, topology, false));
   try {
-    (void)levels_by_node({{Kind::core, 3000}, {Kind::processor, 30'000}}, topology, false);
+    (void)levels_by_node({{Kind::core, 3000_words}, {Kind::processor, 30'000_words}}, topology, false);
     FAIL() << "not refused";
   } catch (const Refusal& refusal) {
     EXPECT_EQ(refusal.exit_code(), kExitCannotTakeGraft);

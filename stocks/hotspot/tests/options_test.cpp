@@ -89,13 +89,14 @@ TEST(Options, OfBuffersAreReadInAnyOrder) {
   const BufferOptions buffers =
       *parse_options("zero-at=refill,take=atomic,buffers=cpu:4096+node:8192,zeroing=bulk").buffers;
   EXPECT_EQ(buffers.levels,
-            (std::vector<allocation::Level>{{.kind = allocation::Kind::cpu, .words = 512},
-                                            {.kind = allocation::Kind::node, .words = 1024}}));
+            (std::vector<allocation::Level>{{.kind = allocation::Kind::cpu, .words = 512_words},
+                                            {.kind = allocation::Kind::node, .words = 1024_words}}));
   EXPECT_EQ(buffers.take, BufferOptions::Take::atomic);
   EXPECT_TRUE(buffers.zero_at_refill);
   EXPECT_FALSE(buffers.automatic);
   EXPECT_TRUE(parse_options("buffers=auto").buffers->automatic);
-  EXPECT_EQ(parse_options("buffers=cpu:17179869184").buffers->levels.front().words, std::size_t{1} << 31U);
+  EXPECT_EQ(parse_options("buffers=cpu:17179869184").buffers->levels.front().words,
+            Words(std::uint64_t{1} << 31U));
   EXPECT_TRUE(parse_options("buffers=none,zero-at=tlab").buffers->levels.empty());
 }
 

@@ -13,20 +13,21 @@
 #include <vector>
 
 #include "memgraft/allocation/hierarchy.h"
+#include "memgraft/units.h"
 
 namespace memgraft::allocation {
 
 // Of one level, from one collection to the next.
 struct LevelSeen {
   std::uint64_t buffers = 1;
-  std::uint64_t words = 0;  // of each of them
+  Words words = 0_words;    // of each of them
   std::uint64_t taken = 0;  // requests
-  std::uint64_t taken_words = 0;
+  Words taken_words = 0_words;
   std::uint64_t refills = 0;
   std::uint64_t contended = 0;
   std::uint64_t foreign = 0;
-  std::uint64_t lost_words = 0;     // at a collection, as is to be expected
-  std::uint64_t nursery_words = 0;  // that the heap handed out
+  Words lost_words = 0_words;     // at a collection, as is to be expected
+  Words nursery_words = 0_words;  // that the heap handed out
 };
 
 enum class Reason : std::uint8_t { unused, right, wasteful, foreign, contended, busy, limited };
@@ -34,12 +35,12 @@ inline constexpr std::array<std::string_view, 7> kReasonNames{"unused",    "righ
                                                               "contended", "busy",  "limited"};
 
 struct Decision {
-  std::uint64_t words = 0;
+  Words words = 0_words;
   Reason reason = Reason::unused;
   friend bool operator==(const Decision&, const Decision&) = default;
 };
 // Sizes are halved, kept or doubled, within the limits.
-Decision decide(const LevelSeen& seen, std::uint64_t least_words, std::uint64_t most_words);
+Decision decide(const LevelSeen& seen, Words least, Words most);
 
 // Sizes of the threads' buffers and of a hierarchy's levels.
 class AutoSize {
@@ -51,8 +52,8 @@ class AutoSize {
   };
   struct OfLevel {
     double unused = 0.5;  // of a buffer, at a collection: an average in which the last ones weigh most
-    std::uint64_t first_words = 0;
-    std::uint64_t words = 0;
+    Words first_words = 0_words;
+    Words words = 0_words;
     std::uint64_t changes = 0;
     Change last;  // of them
     std::array<std::uint64_t, kReasonNames.size()> decisions{};
@@ -61,28 +62,28 @@ class AutoSize {
   struct Totals {
     std::uint64_t threads = 0;  // that have taken memory
     std::uint64_t thread_buffers = 0;
-    std::uint64_t heap_words = 0;  // handed out by the heap
+    Words heap_words = 0_words;  // handed out by the heap
   };
 
-  AutoSize(Hierarchy& hierarchy, std::uint64_t thread_words, std::uint64_t least_thread_words);
+  AutoSize(Hierarchy& hierarchy, Words thread_words, Words least_thread_words);
 
   // No buffer of the hierarchy is to be larger. To be called before memory is taken.
-  void limit(std::uint64_t most_words);
+  void limit(Words most);
   // With every thread stopped, after Hierarchy::close().
   void collected(const Totals& totals);
 
   // Of a thread's buffer. Relaxed: written with the world stopped only.
-  [[nodiscard]] std::uint64_t thread_words() const { return thread_words_.load(std::memory_order_relaxed); }
+  [[nodiscard]] Words thread_words() const { return thread_words_.load(std::memory_order_relaxed); }
   // The threads' own buffers first, then the levels.
   [[nodiscard]] std::vector<OfLevel> story() const;
 
  private:
-  void judge(OfLevel& level, LevelSeen seen, std::uint64_t least_words, std::uint64_t most_words);
+  void judge(OfLevel& level, LevelSeen seen, Words least, Words most);
 
   Hierarchy& hierarchy_;
-  std::uint64_t least_thread_words_;
-  std::uint64_t most_words_ = kMostWords;
-  std::atomic<std::uint64_t> thread_words_;
+  Words least_thread_words_;
+  Words most_words_ = kMostWords;
+  std::atomic<Words> thread_words_;
   mutable std::mutex story_mutex_;  // the summary is written while threads may still collect
   std::vector<OfLevel> story_;
   std::vector<LevelCounts> before_;

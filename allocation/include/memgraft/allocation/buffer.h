@@ -15,15 +15,15 @@
 #include <cstdint>
 #include <optional>
 
+#include "memgraft/units.h"
+
 namespace memgraft::allocation {
 
-// Sizes are counted in words of 8 bytes, in which HotSpot allocates.
-inline constexpr std::size_t kWordBytes = 8;
 // What is left of a buffer is either nothing or can hold an object: a heap that is walked must find one
 // there.
-inline constexpr std::uint64_t kLeastRestWords = 2;
-// 32 GiB less a word.
-inline constexpr std::uint64_t kMostWords = 0xfffffffe;
+inline constexpr Words kLeastRest = 2_words;
+// Of a filling: 32 GiB less two words.
+inline constexpr Words kMostWords = 0xfffffffe_words;
 
 // How many words were handed out, and of which filling. Every change of the buffer changes it, and no value
 // comes back (a wrong success would take four billion refills between a thread's two looks).
@@ -37,7 +37,7 @@ enum class Replaced : std::uint8_t {
 
 struct Rest {
   std::byte* start = nullptr;
-  std::uint64_t words = 0;
+  Words words = 0_words;
 };
 
 template <class Policy>
@@ -47,33 +47,33 @@ class Buffer {
   struct Taken {
     Outcome outcome = Outcome::refilling;
     std::byte* start = nullptr;
-    std::uint64_t words = 0;
+    Words words = 0_words;
     State seen = 0;             // for start_refill
     std::uint64_t retries = 0;  // lost to other threads
   };
 
   // `wanted` words, or all that is left where that is less, but at least `least` and a quarter of them: so
   // the buffer's end is not wasted, and nobody is back at once.
-  Taken take(const Policy& policy, std::uint64_t least, std::uint64_t wanted) {
+  Taken take(const Policy& policy, Words least, Words wanted) {
     Taken result{.seen = state_.load(std::memory_order_acquire)};  // acquire: where this filling lies
     while (true) {
-      const std::uint64_t used = used_words(result.seen);
+      const Words used = used_of(result.seen);
       if (used == kRefilling) {
         result.outcome = Outcome::refilling;
         return result;
       }
       // Relaxed, both: of this filling or a later one; if of a later one, replace() fails.
-      const std::uint64_t all = words_.load(std::memory_order_relaxed);
+      const Words all = Words(words_.load(std::memory_order_relaxed));
       std::byte* const start = start_.load(std::memory_order_relaxed);
-      const std::uint64_t words = fitting(least, wanted, all - std::min(used, all));
-      if (words == 0) {
+      const Words words = fitting(least, wanted, all - std::min(used, all));
+      if (words == 0_words) {
         result.outcome = Outcome::full;
         return result;
       }
-      const Replaced replaced = policy.replace(state_, result.seen, result.seen + words);
+      const Replaced replaced = policy.replace(state_, result.seen, result.seen + words.count());
       if (replaced == Replaced::yes) {
         result.outcome = Outcome::taken;
-        result.start = start + (used * kWordBytes);
+        result.start = start + to_bytes(used).count();
         result.words = words;
         return result;
       }
@@ -91,57 +91,58 @@ class Buffer {
   // succeeded only if the old value is the expected one, else two threads may refill at once.)
   std::optional<Rest> start_refill(const Policy& policy, State seen) {
     const Rest rest{.start = start_.load(std::memory_order_relaxed),
-                    .words = words_.load(std::memory_order_relaxed)};
-    if (policy.replace(state_, seen, (seen & ~kUsedMask) | kRefilling) != Replaced::yes) {
+                    .words = Words(words_.load(std::memory_order_relaxed))};
+    if (policy.replace(state_, seen, with_used(seen, kRefilling)) != Replaced::yes) {
       return std::nullopt;
     }
-    return rest_after(rest, used_words(seen));
+    return rest_after(rest, used_of(seen));
   }
 
   // By the thread that refills: the new filling, of which it takes the first words itself.
-  void finish_refill(std::byte* start, std::uint64_t words, std::uint64_t taken_words) {
+  void finish_refill(std::byte* start, Words words, Words taken) {
     start_.store(start, std::memory_order_relaxed);
-    words_.store(words, std::memory_order_relaxed);
-    publish(taken_words);
+    words_.store(words.count(), std::memory_order_relaxed);
+    publish(taken);
   }
 
   // The same without one: the buffer is empty.
-  void give_up_refill() { finish_refill(nullptr, 0, 0); }
+  void give_up_refill() { finish_refill(nullptr, 0_words, 0_words); }
 
   // With every thread stopped: empties the buffer and returns what was left. One that is being refilled is
   // its refiller's, who has got the rest already.
   std::optional<Rest> close() {
     const State seen = state_.load(std::memory_order_relaxed);
-    if (used_words(seen) == kRefilling) {
+    if (used_of(seen) == kRefilling) {
       return std::nullopt;
     }
-    const Rest rest = rest_after(
-        {.start = start_.load(std::memory_order_relaxed), .words = words_.load(std::memory_order_relaxed)},
-        used_words(seen));
+    const Rest rest = rest_after({.start = start_.load(std::memory_order_relaxed),
+                                  .words = Words(words_.load(std::memory_order_relaxed))},
+                                 used_of(seen));
     give_up_refill();
     return rest;
   }
 
  private:
   static constexpr State kUsedMask = 0xffffffff;
-  static constexpr State kRefilling = 0xffffffff;
+  static constexpr Words kRefilling = 0xffffffff_words;
   static constexpr State kNextFilling = State{1} << 32U;
 
-  static std::uint64_t used_words(State state) { return state & kUsedMask; }
-  static std::uint64_t fitting(std::uint64_t least, std::uint64_t wanted, std::uint64_t left) {
+  static Words used_of(State state) { return Words(state & kUsedMask); }
+  static State with_used(State state, Words used) { return (state & ~kUsedMask) | used.count(); }
+  static Words fitting(Words least, Words wanted, Words left) {
     constexpr std::uint64_t kLeastPart = 4;
-    if (wanted == left || wanted + kLeastRestWords <= left) {
+    if (wanted == left || wanted + kLeastRest <= left) {
       return wanted;
     }
-    return left >= least && left >= wanted / kLeastPart && left <= wanted ? left : 0;
+    return left >= least && left >= wanted / kLeastPart && left <= wanted ? left : 0_words;
   }
-  static Rest rest_after(Rest all, std::uint64_t used) {
-    return {.start = all.start + (used * kWordBytes), .words = all.words - used};
+  static Rest rest_after(Rest all, Words used) {
+    return {.start = all.start + to_bytes(used).count(), .words = all.words - used};
   }
-  void publish(std::uint64_t taken_words) {
+  void publish(Words taken) {
     const State before = state_.load(std::memory_order_relaxed);
     // Release: where the filling lies, before whoever takes of it reads that.
-    state_.store(((before & ~kUsedMask) + kNextFilling) | taken_words, std::memory_order_release);
+    state_.store(with_used(before, taken) + kNextFilling, std::memory_order_release);
   }
 
   typename Policy::Word state_{0};

@@ -13,22 +13,23 @@
 #include "memgraft/allocation/own_cpu.h"
 #include "memgraft/allocation/per_thread.h"
 #include "memgraft/allocation/topology.h"
+#include "memgraft/units.h"
 
 namespace memgraft::allocation {
 
 struct Level {
   Kind kind = Kind::cpu;
-  std::uint64_t words = 0;  // of each of its buffers
+  Words words = 0_words;  // of each of its buffers
 
   friend bool operator==(const Level&, const Level&) = default;
 };
 
 // The heap that the buffers stand before.
 struct Heap {
-  // Words of fresh memory, or null. It may stop all threads, and close() the hierarchy, before it returns.
-  // `context` is what take() was called with, `node` is where the buffer is that it is for
+  // So many words of fresh memory, or null. It may stop all threads, and close() the hierarchy, before it
+  // returns. `context` is what take() was called with, `node` is where the buffer is that it is for
   // (Topology::index_of).
-  std::byte* (*allocate)(void* context, std::uint64_t words, std::size_t node) = nullptr;
+  std::byte* (*allocate)(void* context, Words words, std::size_t node) = nullptr;
   // Memory that nobody will be handed: makes it such that the heap can be walked.
   void (*discard)(Rest rest) = nullptr;
   // If not null: a buffer of the lowest level's next filling, before anybody can take of it.
@@ -44,9 +45,9 @@ struct LevelCounts {
   std::uint64_t foreign = 0;    // of these, from the buffer of another CPU than the one at completion
   std::uint64_t contended = 0;  // attempts lost to another thread: a swap that failed, a refill in progress
   std::uint64_t moved = 0;      // attempts begun anew because the thread had been moved to another CPU
-  std::uint64_t words = 0;      // taken
-  std::uint64_t words_lost_at_refills = 0;  // discarded because they were too few
-  std::uint64_t words_lost_at_closes = 0;   // discarded by close()
+  Words words = 0_words;        // taken
+  Words words_lost_at_refills = 0_words;  // discarded because they were too few
+  Words words_lost_at_closes = 0_words;   // discarded by close()
 };
 
 class Hierarchy {
@@ -55,7 +56,7 @@ class Hierarchy {
 
   struct Taken {
     std::byte* start = nullptr;  // null: no buffer had as much, and none could be refilled; ask the heap
-    std::uint64_t words = 0;
+    Words words = 0_words;
     std::size_t level = 0;  // from which
     bool refilled = false;  // the buffer, first
   };
@@ -72,12 +73,12 @@ class Hierarchy {
   Hierarchy& operator=(Hierarchy&&) = delete;
 
   // `wanted` words or somewhat fewer, at least `least`, zeroed by nobody.
-  Taken take(std::uint64_t least, std::uint64_t wanted, void* context);
+  Taken take(Words least, Words wanted, void* context);
 
   // With every thread stopped, but for those within Heap::allocate: empties all buffers.
   void close();
   // The same condition: how large fillings are from now on.
-  void resize(std::size_t level, std::uint64_t words);
+  void resize(std::size_t level, Words words);
 
   [[nodiscard]] std::size_t levels() const { return kinds_.size(); }
   [[nodiscard]] Level level(std::size_t level) const {
@@ -96,7 +97,7 @@ class Hierarchy {
     bool restartable = false;
     std::vector<std::size_t> nodes;  // on which each buffer is
     // Both written with the world stopped only, so that reads need no order.
-    std::atomic<std::uint64_t> words{0};
+    std::atomic<Words> words{0_words};
     std::atomic<std::uint64_t> words_lost_at_closes{0};
   };
   struct ThreadCounts {
@@ -106,8 +107,8 @@ class Hierarchy {
     std::array<OfLevel, kMostLevels> levels;
   };
 
-  Taken take_from(std::size_t level, std::uint64_t least, std::uint64_t wanted, void* context);
-  Taken search(std::size_t level, std::uint64_t least, std::uint64_t wanted, void* context);
+  Taken take_from(std::size_t level, Words least, Words wanted, void* context);
+  Taken search(std::size_t level, Words least, Words wanted, void* context);
   // The next filling of a buffer that is on `node`; its start is null where there is none.
   Rest fetch(std::size_t level, std::size_t node, void* context);
 

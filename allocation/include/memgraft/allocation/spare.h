@@ -23,18 +23,18 @@ class Spare {
       return false;
     }
     start_.store(piece.start, std::memory_order_relaxed);
-    words_.store(piece.words, std::memory_order_relaxed);
+    words_.store(piece.words.count(), std::memory_order_relaxed);
     state_.store(kFull, std::memory_order_release);  // what it is, to whoever takes it
     return true;
   }
 
   // Null where there is none of that size.
-  std::byte* take(std::uint64_t words) {
+  std::byte* take(Words words) {
     if (!become_busy(kFull)) {
       return nullptr;
     }
     std::byte* const start = start_.load(std::memory_order_relaxed);
-    const bool fits = words_.load(std::memory_order_relaxed) == words;
+    const bool fits = Words(words_.load(std::memory_order_relaxed)) == words;
     // Release: it has been read.
     state_.store(fits ? kEmpty : kFull, std::memory_order_release);
     return fits ? start : nullptr;
@@ -46,7 +46,7 @@ class Spare {
       return {};
     }
     const Rest piece{.start = start_.load(std::memory_order_relaxed),
-                     .words = words_.load(std::memory_order_relaxed)};
+                     .words = Words(words_.load(std::memory_order_relaxed))};
     state_.store(kEmpty, std::memory_order_release);
     return piece;
   }
