@@ -220,7 +220,7 @@ class MainTest {
       var matcher = LINE.matcher(line);
       assertTrue(matcher.matches(), line);
       long collections = Long.parseLong(matcher.group(3));
-      // Some collectors count one of the young generation for each; the heap is never full by itself.
+      // Some collectors count a collection of the young generation for each.
       assertTrue(collections >= 10 && collections < 25, line);
     }
   }
