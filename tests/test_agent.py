@@ -47,15 +47,17 @@ def test_small_fixed_tlabs_and_many_threads(jdk: Jdk, tmp_path: Path, read_summa
     assert zeroing["missed_tlabs"] == 0
 
 
-def test_churn_notices_a_graft_that_zeroes_nothing(distribution_jdk: Jdk, tmp_path: Path) -> None:
+def test_churn_notices_a_graft_that_zeroes_nothing(
+    distribution_jdk: Jdk, tmp_path: Path, read_summaries: Summaries
+) -> None:
     if not FORGETFUL_AGENT.exists():
         pytest.skip(f"{FORGETFUL_AGENT} is not built: make native")
     crash = ["-XX:-CreateCoredumpOnCrash", f"-XX:ErrorFile={tmp_path / 'crash.log'}"]
     options = ["-XX:+UseParallelGC", *agent_options(tmp_path, "zeroing=bulk", FORGETFUL_AGENT), *crash]
     result = run(churn(distribution_jdk, options))
+    # Churn finds the dirt, or a class of the JDK or the JVM itself trips over it first: who does is luck.
     assert result.returncode != 0
-    # Either churn finds the dirt first, or the JVM trips over it.
-    assert "zero" in result.stderr or "fatal error" in result.stdout + result.stderr
+    assert read_summaries()[0]["grafts"]["zeroing"]["strategy"] == "bulk", "it had joined"
 
 
 @combinations(jdk=JDKS, collector=COLLECTORS, strength=1)
