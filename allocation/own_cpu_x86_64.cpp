@@ -11,7 +11,7 @@ namespace memgraft::allocation {
 namespace rseq = linux_os::rseq;
 
 unsigned own_cpu() {
-  if (rseq::area_of_glibc.registered()) {
+  if (rseq::kAreaOfGlibc.registered()) {
     // The kernel writes it whenever the thread is scheduled. Negative where this thread is not registered.
     const auto cpu =
         static_cast<std::int32_t>(*const_cast<volatile std::uint32_t*>(&rseq::own_area()->cpu_id));
@@ -24,7 +24,7 @@ unsigned own_cpu() {
 }
 
 bool can_replace_on_cpu() {
-  return rseq::area_of_glibc.registered() && static_cast<std::int32_t>(rseq::own_area()->cpu_id) >= 0;
+  return rseq::kAreaOfGlibc.registered() && static_cast<std::int32_t>(rseq::own_area()->cpu_id) >= 0;
 }
 
 Replaced replace_on_cpu(std::atomic<State>& word, State expected, State desired, unsigned cpu) {

@@ -17,9 +17,9 @@ constexpr std::uint64_t cache_event(std::uint64_t cache, std::uint64_t operation
 
 // What becomes of an event where the kernel may not be counted.
 enum class WithoutKernel : std::uint8_t {
-  kUserPart,     // the part of user mode is counted
-  kUnchanged,    // it does not ask for the mode
-  kMeaningless,  // it happens in the kernel only: zero would be counted
+  user_part,    // the part of user mode is counted
+  unchanged,    // it does not ask for the mode
+  meaningless,  // it happens in the kernel only: zero would be counted
 };
 
 struct ProcessEvent {
@@ -27,7 +27,7 @@ struct ProcessEvent {
   std::string_view unit;
   std::uint32_t type;
   std::uint64_t config;
-  WithoutKernel without_kernel = WithoutKernel::kUserPart;
+  WithoutKernel without_kernel = WithoutKernel::user_part;
 };
 
 constexpr auto kProcessEvents = std::to_array<ProcessEvent>({
@@ -41,10 +41,10 @@ constexpr auto kProcessEvents = std::to_array<ProcessEvent>({
      cache_event(PERF_COUNT_HW_CACHE_LL, PERF_COUNT_HW_CACHE_OP_WRITE, PERF_COUNT_HW_CACHE_RESULT_MISS)},
     {"data_tlb_store_misses", "misses", PERF_TYPE_HW_CACHE,
      cache_event(PERF_COUNT_HW_CACHE_DTLB, PERF_COUNT_HW_CACHE_OP_WRITE, PERF_COUNT_HW_CACHE_RESULT_MISS)},
-    {"cpu_time", "nanoseconds", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, WithoutKernel::kUnchanged},
+    {"cpu_time", "nanoseconds", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, WithoutKernel::unchanged},
     {"page_faults", "faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
     {"context_switches", "switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES,
-     WithoutKernel::kMeaningless},
+     WithoutKernel::meaningless},
 });
 
 perf_event_attr attributes_of(std::uint32_t type, std::uint64_t config) {
@@ -69,14 +69,14 @@ Attempt open_for_threads(PerfEvents& events, const ProcessEvent& event, const st
   attributes.inherit = 1;
   attributes.inherit_thread = 1;
   attributes.exclude_hv = 1;
-  const bool needs_kernel = event.without_kernel == WithoutKernel::kMeaningless;
+  const bool needs_kernel = event.without_kernel == WithoutKernel::meaningless;
   constexpr pid_t kThisProcess = 0;
   constexpr int kAnyCpu = -1;
   while (true) {
     const int fd = events.open(attributes, kThisProcess, kAnyCpu);
     if (fd >= 0) {
       const bool user_only =
-          attributes.exclude_kernel != 0 && event.without_kernel == WithoutKernel::kUserPart;
+          attributes.exclude_kernel != 0 && event.without_kernel == WithoutKernel::user_part;
       std::string reason = user_only ? "user mode only (perf_event_paranoid)" : "user and kernel mode";
       reason += attributes.inherit_thread != 0 ? "" : "; child processes are counted too (Linux before 5.13)";
       return {.fd = fd, .reason = std::move(reason)};
@@ -86,7 +86,7 @@ Attempt open_for_threads(PerfEvents& events, const ProcessEvent& event, const st
     } else if (-fd == EINVAL && attributes.inherit_thread != 0) {
       attributes.inherit_thread = 0;
     } else {
-      const PerfScope scope = needs_kernel ? PerfScope::kUserAndKernel : PerfScope::kUser;
+      const PerfScope scope = needs_kernel ? PerfScope::user_and_kernel : PerfScope::user;
       return {.fd = fd, .reason = why_not_counted(-fd, scope, root)};
     }
   }
@@ -141,7 +141,7 @@ void PerfCounters::open_memory_traffic(const std::string& root) {
       if (fd < 0) {
         // Without one of them the sum would be too small.
         opened.parts.clear();
-        opened.counter.reason = why_not_counted(-fd, PerfScope::kWholeMachine, root);
+        opened.counter.reason = why_not_counted(-fd, PerfScope::whole_machine, root);
         return;
       }
       Part& part = opened.parts.emplace_back();

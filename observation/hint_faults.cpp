@@ -85,7 +85,7 @@ std::variant<std::unique_ptr<Monitor>, Refusal> watch_hint_faults(pid_t pid, lin
   faults.attributes.type = PERF_TYPE_SOFTWARE;
   faults.attributes.config = PERF_COUNT_SW_PAGE_FAULTS;
   faults.attributes.sample_period = 1;
-  auto opened = ProcessEvents::open(pid, std::span(&faults, 1), perf, root, linux_os::PerfScope::kUser);
+  auto opened = ProcessEvents::open(pid, std::span(&faults, 1), perf, root, linux_os::PerfScope::user);
   if (Refusal* const refusal = std::get_if<Refusal>(&opened)) {
     return Refusal{"hint-faults: " + std::move(refusal->why)};
   }

@@ -21,14 +21,14 @@ using Unit = MemorySampling::Unit;
 Sees sees_of(Unit unit) {
   Sees sees{.name = "pmu", .what = "", .thread = true, .cpu = true, .store = true, .latency = true};
   switch (unit) {
-    case Unit::kPebs:
+    case Unit::pebs:
       sees.what = "a sample of the loads that take " + std::to_string(kLoadLatency) +
                   " cycles or more, and of all stores (Intel's PEBS); loads' latency";
       break;
-    case Unit::kIbs:
+    case Unit::ibs:
       sees.what = "the loads and stores among sampled operations (AMD's IBS); latency of loads that missed";
       break;
-    case Unit::kSpe:
+    case Unit::spe:
       sees.what = "a sample of loads and stores (Arm's SPE), with their latency; times to some milliseconds";
       break;
   }
@@ -80,12 +80,12 @@ class MemorySamples : public Monitor {
 
   [[nodiscard]] const Sees& sees() const override { return sees_; }
   void drain(const Sink& sink) override {
-    if (unit_ == Unit::kSpe) {
+    if (unit_ == Unit::spe) {
       drain_spe(sink);
       return;
     }
     events_->samples([&](const PerfSample& sample) {
-      const std::optional<Touch> touch = unit_ == Unit::kIbs ? ibs_touch(sample) : pebs_touch(sample);
+      const std::optional<Touch> touch = unit_ == Unit::ibs ? ibs_touch(sample) : pebs_touch(sample);
       if (touch) {
         sink(*touch);
       }
@@ -130,7 +130,7 @@ std::variant<std::unique_ptr<Monitor>, Refusal> watch_memory_samples(pid_t pid, 
   if (Refusal* const refusal = std::get_if<Refusal>(&opened)) {
     return Refusal{
         "pmu: " + sampling.device + ": " + std::move(refusal->why) +
-        (sampling.unit == Unit::kIbs ? " (Linux before 6.2 samples with IBS for whole CPUs only)" : "")};
+        (sampling.unit == Unit::ibs ? " (Linux before 6.2 samples with IBS for whole CPUs only)" : "")};
   }
   return std::make_unique<MemorySamples>(sampling.unit, sampling.events.front().attributes.sample_period,
                                          std::get<std::unique_ptr<ProcessEvents>>(std::move(opened)));

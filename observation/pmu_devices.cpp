@@ -125,7 +125,7 @@ bool add_pebs(const std::string& root, const std::string& name, MemorySampling& 
 
 std::optional<Found> find_pebs(const std::string& root) {
   MemorySampling sampling;
-  sampling.unit = MemorySampling::Unit::kPebs;
+  sampling.unit = MemorySampling::Unit::pebs;
   for (const std::string& name : devices_like(root, "cpu")) {
     if (!Device(root, name).event("mem-loads")) {
       continue;
@@ -144,7 +144,7 @@ std::optional<Found> find_ibs(const std::string& root) {
     return std::nullopt;
   }
   MemorySampling sampling;
-  sampling.unit = MemorySampling::Unit::kIbs;
+  sampling.unit = MemorySampling::Unit::ibs;
   sampling.device = "ibs_op";
   // Operations instead of cycles, where the CPU can count them; the kernel's left out by software, where it
   // can do that (Linux 6.14). Otherwise those are sampled too, and left out here.
@@ -162,13 +162,13 @@ std::optional<Found> find_ibs(const std::string& root) {
   watched.attributes.sample_type |= PERF_SAMPLE_RAW;
   watched.attributes.exclude_kernel = filter ? 1 : 0;
   watched.attributes.exclude_hv = 0;  // IBS cannot.
-  sampling.scope = filter ? linux_os::PerfScope::kUser : linux_os::PerfScope::kUserAndKernel;
+  sampling.scope = filter ? linux_os::PerfScope::user : linux_os::PerfScope::user_and_kernel;
   return sampling;
 }
 
 std::optional<Found> find_spe(const std::string& root) {
   MemorySampling sampling;
-  sampling.unit = MemorySampling::Unit::kSpe;
+  sampling.unit = MemorySampling::Unit::spe;
   for (const std::string& name : devices_like(root, "arm_spe_")) {
     const Device device(root, name);
     const auto attributes = device.attributes("ts_enable=1,jitter=1,load_filter=1,store_filter=1");

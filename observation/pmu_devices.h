@@ -15,12 +15,12 @@
 namespace memgraft::observation {
 
 struct MemorySampling {
-  enum class Unit : std::uint8_t { kPebs, kIbs, kSpe };
+  enum class Unit : std::uint8_t { pebs, ibs, spe };
 
-  Unit unit = Unit::kPebs;
+  Unit unit = Unit::pebs;
   std::vector<WatchedEvent> events;
   std::string device;  // as sysfs calls it
-  linux_os::PerfScope scope = linux_os::PerfScope::kUser;
+  linux_os::PerfScope scope = linux_os::PerfScope::user;
 };
 
 // The first unit that is there, or where it was looked for and what is wrong with it.

@@ -16,13 +16,13 @@ struct Header {
   Kind kind;
 };
 constexpr std::array<Header, 7> kHeaders = {{
-    {.mask = 0xff, .value = 0x71, .kind = Kind::kTimestamp},
-    {.mask = 0xcf, .value = 0x42, .kind = Kind::kEvents},
-    {.mask = 0xcf, .value = 0x43, .kind = Kind::kDataSource},
-    {.mask = 0xfc, .value = 0x64, .kind = Kind::kContext},
-    {.mask = 0xfc, .value = 0x48, .kind = Kind::kOperation},
-    {.mask = 0xf8, .value = 0xb0, .kind = Kind::kAddress},
-    {.mask = 0xf8, .value = 0x98, .kind = Kind::kCounter},
+    {.mask = 0xff, .value = 0x71, .kind = Kind::timestamp},
+    {.mask = 0xcf, .value = 0x42, .kind = Kind::events},
+    {.mask = 0xcf, .value = 0x43, .kind = Kind::data_source},
+    {.mask = 0xfc, .value = 0x64, .kind = Kind::context},
+    {.mask = 0xfc, .value = 0x48, .kind = Kind::operation},
+    {.mask = 0xf8, .value = 0xb0, .kind = Kind::address},
+    {.mask = 0xf8, .value = 0x98, .kind = Kind::counter},
 }};
 constexpr std::uint8_t kPaddingHeader = 0x00;
 constexpr std::uint8_t kEndHeader = 0x01;
@@ -60,13 +60,13 @@ struct Record {
   bool retired = true;  // where no packet says otherwise
 
   void add(const SpePacket& packet) {
-    if (packet.kind == Kind::kAddress && packet.index == kVirtualAddress) {
+    if (packet.kind == Kind::address && packet.index == kVirtualAddress) {
       address = packet.payload;
-    } else if (packet.kind == Kind::kOperation && packet.index == kLoadOrStore) {
+    } else if (packet.kind == Kind::operation && packet.index == kLoadOrStore) {
       store = (packet.payload & kStore) != 0;
-    } else if (packet.kind == Kind::kCounter && packet.index == kTotalLatency) {
+    } else if (packet.kind == Kind::counter && packet.index == kTotalLatency) {
       latency = static_cast<std::uint32_t>(packet.payload);
-    } else if (packet.kind == Kind::kEvents) {
+    } else if (packet.kind == Kind::events) {
       retired = (packet.payload & kRetired) != 0;
     }
   }
@@ -88,7 +88,7 @@ std::optional<SpePacket> spe_packet(std::span<const std::uint8_t> bytes, std::si
   SpePacket packet;
   packet.size = 1;
   if (header == kPaddingHeader || header == kEndHeader) {
-    packet.kind = header == kEndHeader ? Kind::kEnd : Kind::kPadding;
+    packet.kind = header == kEndHeader ? Kind::end : Kind::padding;
     return packet;
   }
   std::uint8_t high_index = 0;
@@ -113,7 +113,7 @@ std::optional<SpePacket> spe_packet(std::span<const std::uint8_t> bytes, std::si
     return std::nullopt;
   }
   packet.kind = found->kind;
-  const bool many = found->kind == Kind::kAddress || found->kind == Kind::kCounter;
+  const bool many = found->kind == Kind::address || found->kind == Kind::counter;
   packet.index = static_cast<std::uint8_t>(high_index | (header & (many ? 7U : 3U)));
   return with_payload(packet, bytes, offset + packet.size, header);
 }
@@ -133,7 +133,7 @@ std::size_t spe_accesses(std::span<const std::uint8_t> bytes,
     at += packet->size;
     record.add(*packet);
     // Either ends a record.
-    if (packet->kind == Kind::kTimestamp || packet->kind == Kind::kEnd) {
+    if (packet->kind == Kind::timestamp || packet->kind == Kind::end) {
       if (const std::optional<SpeAccess> access = record.access()) {
         visit(*access);
       }

@@ -12,18 +12,18 @@ namespace memgraft::observation {
 
 struct SpePacket {
   enum class Kind : std::uint8_t {
-    kPadding,
-    kEnd,
-    kTimestamp,
-    kAddress,
-    kCounter,
-    kContext,
-    kOperation,
-    kEvents,
-    kDataSource,
+    padding,
+    end,
+    timestamp,
+    address,
+    counter,
+    context,
+    operation,
+    events,
+    data_source,
   };
 
-  Kind kind = Kind::kPadding;
+  Kind kind = Kind::padding;
   std::uint8_t index = 0;  // which address or counter; the class of an operation
   std::uint64_t payload = 0;
   std::size_t size = 0;  // in bytes, header included

@@ -71,11 +71,11 @@ std::uint64_t bytes_of(std::string_view line, std::string_view field) {
 
 Huge kind_of(const Mapping& mapping, std::uint64_t huge_page_bytes) {
   if (mapping.huge_bytes == 0 || huge_page_bytes == 0) {
-    return Huge::kNone;
+    return Huge::none;
   }
   const std::uint64_t first = (mapping.start + huge_page_bytes - 1) / huge_page_bytes * huge_page_bytes;
   const std::uint64_t last = mapping.end / huge_page_bytes * huge_page_bytes;
-  return last > first && mapping.huge_bytes == last - first ? Huge::kAll : Huge::kSome;
+  return last > first && mapping.huge_bytes == last - first ? Huge::all : Huge::some;
 }
 
 std::uint64_t number_in(const std::string& file) {
@@ -167,8 +167,8 @@ Block Mappings::block_of(std::uint64_t address) {
   if (mapping != nullptr) {
     bytes = mapping->page_bytes;
     const std::uint64_t region = huge_page_bytes_ == 0 ? 0 : address / huge_page_bytes_ * huge_page_bytes_;
-    if (mapping->huge != Huge::kNone && region >= mapping->start &&
-        region + huge_page_bytes_ <= mapping->end && (mapping->huge == Huge::kAll || is_huge(region))) {
+    if (mapping->huge != Huge::none && region >= mapping->start &&
+        region + huge_page_bytes_ <= mapping->end && (mapping->huge == Huge::all || is_huge(region))) {
       bytes = huge_page_bytes_;
     }
   }

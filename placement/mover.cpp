@@ -27,13 +27,13 @@ std::uint64_t cpu_nanoseconds() {
 Access access_of(int error) {
   switch (error) {
     case ESRCH:
-      return Access::kEnded;
+      return Access::ended;
     case EPERM:
-      return Access::kDenied;
+      return Access::denied;
     case ENOSYS:
-      return Access::kNone;
+      return Access::none;
     default:
-      return Access::kGranted;
+      return Access::granted;
   }
 }
 
@@ -45,7 +45,7 @@ Access Mover::places(std::span<const std::uint64_t> addresses, std::span<int> no
     const std::size_t count = std::min(kAskedAtOnce, addresses.size() - start);
     const std::span<int> answers = nodes.subspan(start, count);
     const int error = pages_->nodes(process_, addresses.subspan(start, count), answers);
-    if (const Access access = access_of(error); access != Access::kGranted) {
+    if (const Access access = access_of(error); access != Access::granted) {
       std::ranges::fill(nodes.subspan(start), kUnknown);
       return access;
     }
@@ -54,29 +54,28 @@ Access Mover::places(std::span<const std::uint64_t> addresses, std::span<int> no
       answer = place ? static_cast<int>(*place) : kUnknown;
     }
   }
-  return Access::kGranted;
+  return Access::granted;
 }
 
 Outcome Mover::outcome_of(int answer, std::size_t node) {
   if (answer >= 0) {
     // A page that was there already answers so too.
-    return static_cast<unsigned>(answer) == topology_->nodes()[node].number ? Outcome::kMoved
-                                                                            : Outcome::kOther;
+    return static_cast<unsigned>(answer) == topology_->nodes()[node].number ? Outcome::moved : Outcome::other;
   }
   switch (-answer) {
     case EBUSY:
-      return Outcome::kBusy;
+      return Outcome::busy;
     case ENOMEM:
       full_.resize(topology_->size(), false);
       full_[node] = true;
-      return Outcome::kNoMemory;
+      return Outcome::no_memory;
     case ENOENT:
-      return Outcome::kAbsent;
+      return Outcome::absent;
     case EACCES:
     case ENODEV:  // the target went offline
-      return Outcome::kForbidden;
+      return Outcome::forbidden;
     default:
-      return Outcome::kOther;
+      return Outcome::other;
   }
 }
 
@@ -87,7 +86,7 @@ Access Mover::move_batch(std::size_t node, std::span<const std::uint64_t> addres
   const auto number = static_cast<int>(topology_->nodes()[node].number);
   const int error = pages_->move(process_, addresses, number, answers);
   access_ = access_of(error);
-  if (access_ != Access::kGranted || error == 0) {
+  if (access_ != Access::granted || error == 0) {
     return access_;
   }
   if (error > 0) {
@@ -109,7 +108,7 @@ Access Mover::move_batch(std::size_t node, std::span<const std::uint64_t> addres
   extra_calls_ += 2;
   const std::size_t half = (left.size() + 1) / 2;
   std::vector<int> of_left(left.size(), -EBUSY);
-  for (std::size_t start = 0; start < left.size() && access_ == Access::kGranted; start += half) {
+  for (std::size_t start = 0; start < left.size() && access_ == Access::granted; start += half) {
     const std::size_t count = std::min(half, left.size() - start);
     move_batch(node, std::span(left).subspan(start, count), std::span(of_left).subspan(start, count));
   }
@@ -123,32 +122,32 @@ void Mover::move_to(std::size_t node, std::span<const std::size_t> chosen, std::
                     std::vector<Outcome>& outcomes) {
   std::vector<std::uint64_t> addresses;
   std::vector<int> answers;
-  for (std::size_t start = 0; start < chosen.size() && access_ == Access::kGranted; start += kBatch) {
+  for (std::size_t start = 0; start < chosen.size() && access_ == Access::granted; start += kBatch) {
     const auto batch = chosen.subspan(start, std::min(kBatch, chosen.size() - start));
     if (is_full(node)) {
-      std::ranges::for_each(batch, [&](std::size_t place) { outcomes[place] = Outcome::kNoMemory; });
+      std::ranges::for_each(batch, [&](std::size_t place) { outcomes[place] = Outcome::no_memory; });
       continue;
     }
     addresses.clear();
     std::ranges::for_each(batch, [&](std::size_t place) { addresses.push_back(moves[place].address); });
     answers.assign(batch.size(), linux_os::ProcessPages::kNoAnswer);
-    if (move_batch(node, addresses, answers) != Access::kGranted) {
+    if (move_batch(node, addresses, answers) != Access::granted) {
       return;
     }
     for (std::size_t i = 0; i < batch.size(); ++i) {
       outcomes[batch[i]] = outcome_of(answers[i], node);
-      moved_pages_ += outcomes[batch[i]] == Outcome::kMoved ? moves[batch[i]].pages : 0;
+      moved_pages_ += outcomes[batch[i]] == Outcome::moved ? moves[batch[i]].pages : 0;
     }
   }
 }
 
 Access Mover::move(std::span<const Move> moves, std::vector<Outcome>& outcomes) {
-  outcomes.assign(moves.size(), Outcome::kOther);
-  access_ = Access::kGranted;
+  outcomes.assign(moves.size(), Outcome::other);
+  access_ = Access::granted;
   extra_calls_ = 0;
   const std::uint64_t before = cpu_nanoseconds();
   std::vector<std::size_t> chosen;
-  for (std::size_t node = 0; node < topology_->size() && access_ == Access::kGranted; ++node) {
+  for (std::size_t node = 0; node < topology_->size() && access_ == Access::granted; ++node) {
     chosen.clear();
     for (std::size_t place = 0; place < moves.size(); ++place) {
       if (moves[place].to == node) {

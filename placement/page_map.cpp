@@ -35,7 +35,7 @@ PageMap map_of_pages(const Mappings& mappings, Mover& mover, std::uint64_t most_
       addresses.push_back(mapping.start + (cell * map.cell_pages * kPageBytes));
     }
     nodes.assign(addresses.size(), kUnknown);
-    if (mover.places(addresses, nodes) != Access::kGranted) {
+    if (mover.places(addresses, nodes) != Access::granted) {
       return map;
     }
     PageMap::Range& range = map.ranges.emplace_back();

@@ -12,7 +12,7 @@ namespace {
 constexpr double kLocalDistance = 10;
 
 struct Verdict {
-  Stay why = Stay::kBest;
+  Stay why = Stay::best;
   std::size_t to = 0;
   double worth = 0;  // nanoseconds
 };
@@ -26,29 +26,29 @@ class Judge {
     const Page& page = profile_.pages()[place];
     const auto touches = profile_.touches(place);
     if (page.node < 0) {
-      return {.why = Stay::kNowhere};
+      return {.why = Stay::nowhere};
     }
     const auto from = static_cast<std::size_t>(page.node);
     const std::size_t best = best_node(touches, from, page.pages, /*any=*/true);
     if (best == from) {
-      return {.why = Stay::kBest};
+      return {.why = Stay::best};
     }
     const std::size_t to = best_node(touches, from, page.pages, /*any=*/false);
     if (to == from) {
-      return {.why = Stay::kForbidden};
+      return {.why = Stay::forbidden};
     }
     const double saved = surely_saved(touches, from, to);
     if (saved <= 0 || saved < settings_.least_share * cost(touches, from)) {
-      return {.why = Stay::kShare};
+      return {.why = Stay::share};
     }
     if (is_frozen(page, situation_.interval)) {
-      return {.why = Stay::kFrozen};
+      return {.why = Stay::frozen};
     }
     const double worth = remaining_saving(page, saved) - (page.pages * situation_.move_nanoseconds);
     if (settings_.must_pay && worth <= 0) {
-      return {.why = Stay::kPayback};
+      return {.why = Stay::payback};
     }
-    return {.why = Stay::kMoves, .to = to, .worth = worth};
+    return {.why = Stay::moves, .to = to, .worth = worth};
   }
 
  private:
@@ -126,7 +126,7 @@ Plan plan(const Profile& profile, const Situation& situation, const Settings& se
     const Page& page = profile.pages()[place];
     const Verdict verdict = judge.judge(place);
     made.stays[place] = verdict.why;
-    if (verdict.why == Stay::kMoves) {
+    if (verdict.why == Stay::moves) {
       candidates.push_back({.place = place,
                             .move = {.address = page.address,
                                      .pages = page.pages,
@@ -141,9 +141,9 @@ Plan plan(const Profile& profile, const Situation& situation, const Settings& se
   for (const Candidate& candidate : candidates) {
     const Move& move = candidate.move;
     if (move.pages > left) {
-      made.stays[candidate.place] = Stay::kRate;
+      made.stays[candidate.place] = Stay::rate;
     } else if (move.pages > room[move.to]) {
-      made.stays[candidate.place] = Stay::kForbidden;
+      made.stays[candidate.place] = Stay::forbidden;
     } else {
       left -= move.pages;
       room[move.to] -= move.pages;

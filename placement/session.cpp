@@ -193,10 +193,10 @@ void Session::flush() {
 void Session::apply(const std::vector<Move>& moves) {
   std::vector<Outcome> outcomes;
   const Access access = mover_.move(moves, outcomes);
-  if (access != Access::kGranted) {
+  if (access != Access::granted) {
     access_ = access;
   }
-  for (std::size_t i = 0; access != Access::kEnded && i < moves.size(); ++i) {
+  for (std::size_t i = 0; access != Access::ended && i < moves.size(); ++i) {
     settle(moves[i], outcomes[i]);
   }
 }
@@ -207,7 +207,7 @@ void Session::settle(const Move& move, Outcome outcome) {
     return;
   }
   Page& page = profile_.pages()[*place];
-  if (outcome == Outcome::kMoved) {
+  if (outcome == Outcome::moved) {
     now_.moved[move.from][move.to] += page.pages;
     now_.moved_back += static_cast<int>(move.to) == page.home ? page.pages : 0;
     note_move(page, move.to, number_, plans_.settings);
@@ -216,19 +216,19 @@ void Session::settle(const Move& move, Outcome outcome) {
   now_.outcomes.at(static_cast<std::size_t>(outcome)) += page.pages;
   const auto leave_alone = [&] { page.frozen_until = number_ + plans_.settings.freeze_for + 1; };
   switch (outcome) {
-    case Outcome::kAbsent:
+    case Outcome::absent:
       page.wanted = static_cast<std::int16_t>(move.to);
       break;
-    case Outcome::kBusy:
+    case Outcome::busy:
       if (++page.busy >= kMostBusy) {
         page.busy = 0;
         leave_alone();
       }
       break;
-    case Outcome::kForbidden:
+    case Outcome::forbidden:
       leave_alone();
       break;
-    case Outcome::kOther:
+    case Outcome::other:
       profile_.forget(*place);  // unmapped, most likely; it comes back if it is touched
       break;
     default:

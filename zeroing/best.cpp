@@ -19,7 +19,7 @@
 namespace memgraft::zeroing {
 namespace {
 
-constexpr std::size_t largest_file = std::size_t{64} << 10;  // a thousand rows, each with a comment
+constexpr std::size_t kLargestFile = std::size_t{64} << 10;  // a thousand rows, each with a comment
 
 std::span<const memgraft_zero_kernel> all_kernels() {
   std::size_t count = 0;
@@ -36,11 +36,11 @@ const memgraft_zero_kernel* memset_kernel() {
   return memgraft_zero_chosen(MEMGRAFT_ZERO_ORDINARY);
 }
 
-/// What is chosen without a table, if this CPU has it.
+// What is chosen without a table, if this CPU has it.
 const memgraft_zero_kernel* default_for(std::size_t mode, std::size_t bytes) {
   const std::string_view name = default_name(family_of_cpu(), mode, bytes, last_level_cache_bytes());
   const memgraft_zero_kernel* widest = memgraft_zero_chosen(MEMGRAFT_ZERO_NON_TEMPORAL);
-  if (name == widest_non_temporal && widest != nullptr) {
+  if (name == kWidestNonTemporal && widest != nullptr) {
     return widest;
   }
   for (const memgraft_zero_kernel& kernel : all_kernels()) {
@@ -51,12 +51,12 @@ const memgraft_zero_kernel* default_for(std::size_t mode, std::size_t bytes) {
   return memset_kernel();
 }
 
-/// A table that can be in force.
+// A table that can be in force.
 struct Published {
   Table table;
-  char* path;  ///< null: the defaults
-  /// The one before: keeps what threads may still be reading reachable, so that no leak checker takes it for
-  /// lost.
+  char* path;  // null: the defaults
+  // The one before: keeps what threads may still be reading reachable, so that no leak checker takes it for
+  // lost.
   const Published* replaced;
 };
 
@@ -65,7 +65,7 @@ constinit pthread_once_t defaults_made = PTHREAD_ONCE_INIT;
 constinit std::atomic<const Published*> in_force{nullptr};
 
 void make_defaults() {
-  for (std::size_t mode = 0; mode < mode_names.size(); ++mode) {
+  for (std::size_t mode = 0; mode < kModeNames.size(); ++mode) {
     auto& best = defaults.table.modes[mode].groups.front().best;
     for (std::size_t width = 0; width < best.size(); ++width) {
       const std::size_t bytes = width == 0 ? 0 : std::size_t{1} << (width - 1);
@@ -78,7 +78,7 @@ void make_defaults() {
   in_force.compare_exchange_strong(none, &defaults, std::memory_order_release, std::memory_order_relaxed);
 }
 
-/// `defaults`, made at the first call of any thread.
+// `defaults`, made at the first call of any thread.
 const Published& defaults_once() {
   pthread_once(&defaults_made, make_defaults);
   return defaults;
@@ -90,7 +90,7 @@ const Published& now() {
   return published != nullptr ? *published : defaults_once();
 }
 
-/// Reads all of a file of at most `largest_file` bytes into `text`; returns null, or what is wrong with it.
+// Reads all of a file of at most `kLargestFile` bytes into `text`; returns null, or what is wrong with it.
 const char* read_file(const char* path, std::span<char> text, std::size_t& length) {
   // Not blocking: a pipe would wait for a writer. It is refused below.
   const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -119,7 +119,7 @@ const char* read_file(const char* path, std::span<char> text, std::size_t& lengt
   return wrong;
 }
 
-/// The table in a file, in memory of its own; null, and `error` with the reason, where it cannot be used.
+// The table in a file, in memory of its own; null, and `error` with the reason, where it cannot be used.
 Published* read_published(const char* path, std::span<char> text, TableError& error, const char*& reason) {
   std::size_t length = 0;
   reason = read_file(path, text, length);
@@ -154,18 +154,18 @@ const char* memgraft_zero_table() { return memgraft::zeroing::now().path; }
 
 bool memgraft_zero_load_table(const char* path, char* error, std::size_t error_bytes) {
   using namespace memgraft::zeroing;
-  constexpr std::size_t room = largest_file + 1;  // one more tells a file that is too large
-  auto* text = static_cast<char*>(std::malloc(room));
+  constexpr std::size_t kRoom = kLargestFile + 1;  // one more tells a file that is too large
+  auto* text = static_cast<char*>(std::malloc(kRoom));
   TableError wrong;
   const char* reason = "no memory to read it";
-  Published* made = text != nullptr ? read_published(path, {text, room}, wrong, reason) : nullptr;
+  Published* made = text != nullptr ? read_published(path, {text, kRoom}, wrong, reason) : nullptr;
   std::free(text);
   if (made == nullptr) {
-    constexpr const char* advice = "`memgraft zero calibrate` writes one for this CPU";
+    constexpr const char* kAdvice = "`memgraft zero calibrate` writes one for this CPU";
     if (wrong.line > 0) {
-      (void)std::snprintf(error, error_bytes, "%s: line %zu: %s; %s", path, wrong.line, reason, advice);
+      (void)std::snprintf(error, error_bytes, "%s: line %zu: %s; %s", path, wrong.line, reason, kAdvice);
     } else {
-      (void)std::snprintf(error, error_bytes, "%s: %s; %s", path, reason, advice);
+      (void)std::snprintf(error, error_bytes, "%s: %s; %s", path, reason, kAdvice);
     }
     return false;
   }

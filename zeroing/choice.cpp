@@ -11,10 +11,10 @@
 namespace memgraft::zeroing {
 namespace {
 
-constexpr std::size_t kernel_count = generic_kernels.size() + isa_kernels.size();
+constexpr std::size_t kErnelCount = kGenericKernels.size() + kIsaKernels.size();
 
 struct Known {
-  std::array<memgraft_zero_kernel, kernel_count> kernels;
+  std::array<memgraft_zero_kernel, kErnelCount> kernels;
   const memgraft_zero_kernel* ordinary;
   const memgraft_zero_kernel* non_temporal;
 };
@@ -63,8 +63,8 @@ class Choosing {
 
 void look() {
   Choosing choosing;
-  choosing.from(generic_kernels);
-  choosing.from(isa_kernels);
+  choosing.from(kGenericKernels);
+  choosing.from(kIsaKernels);
 }
 
 // pthread_once rather than a static local variable: that would need the C++ runtime, which a C program does

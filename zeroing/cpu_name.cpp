@@ -11,9 +11,9 @@
 namespace memgraft::zeroing {
 namespace {
 
-/// In the order in which they make up a name. The brand alone would not do: clouds call many models "Intel(R)
-/// Xeon(R) Processor"; nor would the numbers: a model has versions with caches of several sizes.
-constexpr std::array<std::string_view, 15> fields = {
+// In the order in which they make up a name. The brand alone would not do: clouds call many models "Intel(R)
+// Xeon(R) Processor"; nor would the numbers: a model has versions with caches of several sizes.
+constexpr std::array<std::string_view, 15> kFields = {
     "vendor_id",
     "cpu family",
     "model",
@@ -31,7 +31,8 @@ constexpr std::array<std::string_view, 15> fields = {
     "uarch",  // RISC-V
 };
 
-constexpr std::size_t beginning = 4096;  // of the file; these fields stand within the first 3 KiB on all four
+constexpr std::size_t kBeginning =
+    4096;  // of the file; these fields stand within the first 3 KiB on all four
 
 bool blank(char c) { return c == ' ' || c == '\t'; }
 
@@ -45,7 +46,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// Takes the first line off `text`, without its end.
+// Takes the first line off `text`, without its end.
 std::string_view take_line(std::string_view& text) {
   std::size_t length = 0;
   while (length < text.size() && text[length] != '\n') {
@@ -56,7 +57,7 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-/// The value of `field` in the paragraph of the first CPU; empty where it has none.
+// The value of `field` in the paragraph of the first CPU; empty where it has none.
 std::string_view value_of(std::string_view field, std::string_view cpuinfo) {
   while (!cpuinfo.empty()) {
     std::string_view line = take_line(cpuinfo);
@@ -74,7 +75,7 @@ std::string_view value_of(std::string_view field, std::string_view cpuinfo) {
 }
 
 void append(CpuName& name, std::size_t& length, char c) {
-  if (length < longest_cpu_name) {
+  if (length < kLongestCpuName) {
     const bool printable = c > ' ' && c <= '~';
     name[length++] = printable || c == ' ' ? c : '?';
   }
@@ -84,7 +85,7 @@ pthread_once_t asked = PTHREAD_ONCE_INIT;
 constinit CpuName this_cpu{};
 
 void ask() {
-  std::array<char, beginning> text{};
+  std::array<char, kBeginning> text{};
   const int file = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC);
   if (file < 0) {
     return;
@@ -106,7 +107,7 @@ void ask() {
 CpuName name_in(std::string_view cpuinfo) {
   CpuName name{};
   std::size_t length = 0;
-  for (const std::string_view field : fields) {
+  for (const std::string_view field : kFields) {
     char before = ' ';
     for (char c : value_of(field, cpuinfo)) {
       c = blank(c) ? ' ' : c;

@@ -7,15 +7,15 @@
 
 namespace memgraft::zeroing {
 
-/// Longer than any name seen; what is beyond is cut off.
-inline constexpr std::size_t longest_cpu_name = 200;
+// Longer than any name seen; what is beyond is cut off.
+inline constexpr std::size_t kLongestCpuName = 200;
 
-/// A closing NUL always follows the name.
-using CpuName = std::array<char, longest_cpu_name + 1>;
+// A closing NUL always follows the name.
+using CpuName = std::array<char, kLongestCpuName + 1>;
 
-/// The name of the first CPU in `cpuinfo`, the beginning of a /proc/cpuinfo of any architecture: the fields
-/// that tell one model from another, one space between them. Empty where none is there.
-/// memgraft/machine/ makes the same name of the same file.
+// The name of the first CPU in `cpuinfo`, the beginning of a /proc/cpuinfo of any architecture: the fields
+// that tell one model from another, one space between them. Empty where none is there.
+// memgraft/machine/ makes the same name of the same file.
 CpuName name_in(std::string_view cpuinfo);
 
 }  // namespace memgraft::zeroing

@@ -17,18 +17,18 @@
 namespace memgraft::zeroing {
 namespace {
 
-/// From so many bytes on.
+// From so many bytes on.
 struct From {
   std::size_t bytes;
   std::string_view kernel;
   memgraft_zero_stores stores;
 };
 
-constexpr std::string_view memset_name = "memset";
+constexpr std::string_view kMemsetName = "memset";
 
-// By mode, in the order of mode_names. Below the first row it is memset, which the C library fits to each
+// By mode, in the order of kModeNames. Below the first row it is memset, which the C library fits to each
 // CPU.
-using Rows = std::array<std::span<const From>, mode_names.size()>;
+using Rows = std::array<std::span<const From>, kModeNames.size()>;
 
 // GB/s of one thread. The two of Intel are a choice of widths that these measurements support:
 //
@@ -45,10 +45,10 @@ using Rows = std::array<std::span<const From>, mode_names.size()>;
 //     streaming, 4 KiB                          5.3    avx2    7.9         5.6
 //     streaming, 32 KiB                         6.8    avx2    8.5         6.7
 //     streaming-used, 32 KiB                    3.5    avx2    4.6         3.1
-constexpr std::array past_caches_from_page = {From{4096, "non-temporal-64", MEMGRAFT_ZERO_NON_TEMPORAL}};
-constexpr std::array avx2_from_page = {From{4096, "avx2", MEMGRAFT_ZERO_ORDINARY}};
-constexpr Rows sapphire_rapids = {{{}, past_caches_from_page, past_caches_from_page, {}}};
-constexpr Rows cascade_lake = {{{}, avx2_from_page, avx2_from_page, avx2_from_page}};
+constexpr std::array kPastCachesFromPage = {From{4096, "non-temporal-64", MEMGRAFT_ZERO_NON_TEMPORAL}};
+constexpr std::array kAvx2FromPage = {From{4096, "avx2", MEMGRAFT_ZERO_ORDINARY}};
+constexpr Rows kSapphireRapids = {{{}, kPastCachesFromPage, kPastCachesFromPage, {}}};
+constexpr Rows kCascadeLake = {{{}, kAvx2FromPage, kAvx2FromPage, kAvx2FromPage}};
 
 //   Zen 4: AVX-512 (experiments/records/2026-11-25-genoa-2cpu/zero-bench-before.json); clzero is there, too
 //     streaming, 4 KiB                         28.9    avx512 29.9        23.5     clzero 23.7
@@ -63,25 +63,25 @@ constexpr Rows cascade_lake = {{{}, avx2_from_page, avx2_from_page, avx2_from_pa
 // clzero is not seen to be faster than non-temporal-64 at 256 KiB: 1.00 times as fast here, 0.94 to 0.99 in
 // the measurement after (zero-bench.json), 0.93 to 1.58 on a noisier day
 // (experiments/records/2026-11-23-genoa-2cpu).
-constexpr std::array zen_4_streaming = {From{32768, "non-temporal-64", MEMGRAFT_ZERO_NON_TEMPORAL}};
-constexpr std::array zen_4_used = {
+constexpr std::array kZen4Streaming = {From{32768, "non-temporal-64", MEMGRAFT_ZERO_NON_TEMPORAL}};
+constexpr std::array kZen4Used = {
     From{std::size_t{256} << 10, "non-temporal-64", MEMGRAFT_ZERO_NON_TEMPORAL}};
-constexpr Rows zen_4 = {{{}, zen_4_streaming, zen_4_used, zen_4_used}};
+constexpr Rows kZen4 = {{{}, kZen4Streaming, kZen4Used, kZen4Used}};
 
-constexpr Rows nothing_known{};
+constexpr Rows kNothingKnown{};
 
 const Rows& rows_of(Family family) {
   switch (family) {
     case Family::cascade_lake_like:
-      return cascade_lake;
+      return kCascadeLake;
     case Family::sapphire_rapids_like:
-      return sapphire_rapids;
+      return kSapphireRapids;
     case Family::zen_4_like:
-      return zen_4;
+      return kZen4;
     case Family::other:
       break;
   }
-  return nothing_known;
+  return kNothingKnown;
 }
 
 }  // namespace
@@ -99,7 +99,7 @@ std::size_t last_level_cache_bytes() {
 
 std::string_view default_name(Family family, std::size_t mode, std::size_t bytes,
                               std::size_t last_level_cache) {
-  From found{.bytes = 0, .kernel = memset_name, .stores = MEMGRAFT_ZERO_ORDINARY};
+  From found{.bytes = 0, .kernel = kMemsetName, .stores = MEMGRAFT_ZERO_ORDINARY};
   for (const From& from : rows_of(family)[mode]) {
     found = bytes >= from.bytes ? from : found;
   }
@@ -107,7 +107,7 @@ std::string_view default_name(Family family, std::size_t mode, std::size_t bytes
   // of its lines read first, and writes it all the same.
   const bool beyond_caches = last_level_cache != 0 && bytes > last_level_cache;
   return beyond_caches && mode != MEMGRAFT_ZERO_RESIDENT && found.stores == MEMGRAFT_ZERO_ORDINARY
-             ? widest_non_temporal
+             ? kWidestNonTemporal
              : found.kernel;
 }
 

@@ -17,8 +17,8 @@
 namespace memgraft::zeroing {
 namespace {
 
-/// Bytes of a huge page that transparent huge pages are made of (Linux: Documentation/admin-guide/mm/
-/// transhuge.rst); 0 where there are none.
+// Bytes of a huge page that transparent huge pages are made of (Linux: Documentation/admin-guide/mm/
+// transhuge.rst); 0 where there are none.
 std::size_t read_huge_page_size() {
   const int file = open("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", O_RDONLY | O_CLOEXEC);
   if (file < 0) {
@@ -37,9 +37,9 @@ std::size_t read_huge_page_size() {
   return bytes;
 }
 
-/// 0, or the errno of what was refused. MADV_FREE goes first because it is the one advice that is refused for
-/// all memory but private anonymous one, over the whole range and whatever mappings it is made of. Pages that
-/// it marked before it was refused are kept as soon as they are written again.
+// 0, or the errno of what was refused. MADV_FREE goes first because it is the one advice that is refused for
+// all memory but private anonymous one, over the whole range and whatever mappings it is made of. Pages that
+// it marked before it was refused are kept as soon as they are written again.
 int give_back(void* pages, std::size_t bytes) {
   const bool gone = madvise(pages, bytes, MADV_FREE) == 0 && madvise(pages, bytes, MADV_DONTNEED) == 0;
   return gone ? 0 : errno;
@@ -48,7 +48,7 @@ int give_back(void* pages, std::size_t bytes) {
 struct System {
   std::size_t page;
   std::size_t huge_page;
-  bool trusted;  ///< does madvise what madvise(2) says? QEMU's user mode, for one, ignores advice
+  bool trusted;  // does madvise what madvise(2) says? QEMU's user mode, for one, ignores advice
 };
 
 constinit System the_system{};
@@ -91,7 +91,7 @@ const System& ask_once() {
   return the_system;
 }
 
-/// The whole pages of `size` bytes (a power of two) inside a block, and what is before and behind them.
+// The whole pages of `size` bytes (a power of two) inside a block, and what is before and behind them.
 struct Split {
   std::size_t head;
   std::size_t pages;
@@ -107,7 +107,7 @@ Split split(const std::byte* at, std::size_t bytes, std::size_t size) {
   return {.head = head, .pages = pages, .tail = bytes - head - pages};
 }
 
-/// What follows the giving back, where the variant has such a step: 0, or the errno of its refusal.
+// What follows the giving back, where the variant has such a step: 0, or the errno of its refusal.
 int follow_up(void* pages, std::size_t bytes, memgraft_disclaim_variant variant) {
   if (variant == MEMGRAFT_DISCLAIM_PLAIN) {
     return 0;

@@ -6,19 +6,19 @@
 namespace memgraft::zeroing {
 namespace {
 
-constexpr std::string_view first_line = "memgraft-zeroing-table 1";
-constexpr std::string_view cpu_prefix = "cpu ";
-constexpr std::size_t longest_line = 256;  // a CPU's name with room to spare; the longest row has 70
-constexpr std::size_t most_shown = 80;     // characters of an offending value in a message
-constexpr std::size_t greatest_threads = std::size_t{1} << 16;  // more than any machine has
+constexpr std::string_view kFirstLine = "memgraft-zeroing-table 1";
+constexpr std::string_view kCpuPrefix = "cpu ";
+constexpr std::size_t kLongestLine = 256;  // a CPU's name with room to spare; the longest row has 70
+constexpr std::size_t kMostShown = 80;     // characters of an offending value in a message
+constexpr std::size_t kGreatestThreads = std::size_t{1} << 16;  // more than any machine has
 
-/// A piece of the text that is to be shown, between quotes and made safe: no control characters, not too
-/// long.
+// A piece of the text that is to be shown, between quotes and made safe: no control characters, not too
+// long.
 struct Quoted {
   std::string_view text;
 };
 
-/// Writes a message piece by piece; what no longer fits is left out.
+// Writes a message piece by piece; what no longer fits is left out.
 class Writer {
  public:
   explicit Writer(std::span<char> room) : room_(room) {}
@@ -34,7 +34,7 @@ class Writer {
   void add(Quoted quoted) {
     add("'");
     const std::string_view text = quoted.text;
-    for (const char& c : std::span(text).first(std::min(text.size(), most_shown))) {
+    for (const char& c : std::span(text).first(std::min(text.size(), kMostShown))) {
       add(c >= ' ' && c <= '~' ? std::string_view(&c, 1) : std::string_view("?"));
     }
     add("'");
@@ -54,7 +54,7 @@ class Writer {
   std::size_t length_ = 0;
 };
 
-/// Takes what stands before the next `end` off `text`, and that `end` too.
+// Takes what stands before the next `end` off `text`, and that `end` too.
 std::string_view take_until(char end, std::string_view& text) {
   std::size_t length = text.find(end);
   length = length == std::string_view::npos ? text.size() : length;
@@ -63,16 +63,16 @@ std::string_view take_until(char end, std::string_view& text) {
   return taken;
 }
 
-/// Decimal digits and nothing else. False: no number, or one that is too large.
+// Decimal digits and nothing else. False: no number, or one that is too large.
 bool read_number(std::string_view text, std::size_t& number) {
-  constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+  constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
   number = 0;
   for (const char c : text) {
     if (c < '0' || c > '9') {
       return false;
     }
     const auto digit = static_cast<std::size_t>(c - '0');
-    if (number > (most - digit) / 10) {
+    if (number > (kMost - digit) / 10) {
       return false;
     }
     number = 10 * number + digit;
@@ -89,8 +89,8 @@ class Reader {
     while (!text.empty()) {
       const std::string_view line = take_until('\n', text);
       ++error_.line;
-      if (line.size() > longest_line) {
-        return wrong("it has ", line.size(), " characters, expected at most ", longest_line);
+      if (line.size() > kLongestLine) {
+        return wrong("it has ", line.size(), " characters, expected at most ", kLongestLine);
       }
       if (!right(line)) {
         return false;
@@ -100,11 +100,11 @@ class Reader {
   }
 
  private:
-  /// What of a mode has been read so far.
+  // What of a mode has been read so far.
   struct Open {
     std::size_t groups = 0;
-    std::size_t threads = 0;  ///< of the last row
-    std::size_t bytes = 0;    ///< from which it holds
+    std::size_t threads = 0;  // of the last row
+    std::size_t bytes = 0;    // from which it holds
   };
 
   bool right(std::string_view line) {
@@ -119,14 +119,14 @@ class Reader {
   }
 
   bool head(std::string_view line) {
-    return line == first_line || wrong("it is ", Quoted{line}, ", expected ", Quoted{first_line});
+    return line == kFirstLine || wrong("it is ", Quoted{line}, ", expected ", Quoted{kFirstLine});
   }
 
   bool cpu(std::string_view line) {
-    if (!line.starts_with(cpu_prefix)) {
+    if (!line.starts_with(kCpuPrefix)) {
       return wrong("it is ", Quoted{line}, ", expected 'cpu ' and the name of the CPU");
     }
-    line.remove_prefix(cpu_prefix.size());
+    line.remove_prefix(kCpuPrefix.size());
     if (cpu_.empty()) {
       return wrong("it is for the CPU ", Quoted{line}, ", and /proc/cpuinfo does not say what this one is");
     }
@@ -142,16 +142,16 @@ class Reader {
     const std::string_view from = take_until(' ', line);
     const std::string_view kernel = line;  // a fifth word becomes part of a name that no kernel has
     std::size_t which = 0;
-    while (which < mode_names.size() && mode_names[which] != mode) {
+    while (which < kModeNames.size() && kModeNames[which] != mode) {
       ++which;
     }
-    if (which == mode_names.size()) {
+    if (which == kModeNames.size()) {
       return wrong("the mode is ", Quoted{mode},
                    ", expected resident, streaming, streaming-late or streaming-used");
     }
     std::size_t thread_count = 0;
-    if (!read_number(threads, thread_count) || thread_count == 0 || thread_count > greatest_threads) {
-      return wrong("the threads are ", Quoted{threads}, ", expected a number from 1 to ", greatest_threads);
+    if (!read_number(threads, thread_count) || thread_count == 0 || thread_count > kGreatestThreads) {
+      return wrong("the threads are ", Quoted{threads}, ", expected a number from 1 to ", kGreatestThreads);
     }
     std::size_t bytes = 0;
     if (!read_number(from, bytes) || (bytes & (bytes - 1)) != 0) {
@@ -181,8 +181,8 @@ class Reader {
     Mode& mode = table_.modes[which];
     Open& open = open_[which];
     if (bytes == 0) {
-      if (open.groups == most_groups) {
-        return wrong("it begins one more number of threads for a mode that has ", most_groups,
+      if (open.groups == kMostGroups) {
+        return wrong("it begins one more number of threads for a mode that has ", kMostGroups,
                      ", the most there may be");
       }
       if (threads <= open.threads) {
@@ -220,7 +220,7 @@ class Reader {
     open.threads = threads;
   }
 
-  /// Always false, so that it can be returned.
+  // Always false, so that it can be returned.
   template <class... Pieces>
   bool wrong(Pieces... pieces) {
     Writer writer(error_.message);
@@ -232,7 +232,7 @@ class Reader {
   std::span<const memgraft_zero_kernel> kernels_;
   Table& table_;
   TableError& error_;
-  std::array<Open, mode_names.size()> open_{};
+  std::array<Open, kModeNames.size()> open_{};
   std::size_t rows_ = 0;
 };
 

@@ -54,7 +54,7 @@ def place(
             metavar="SHARE",
             min=0,
             max=1,
-            help="How much more of a page's touches its new node needs than its old one; default: 0.2.",
+            help="What a move must save at least, of a page's touches weighed by distance; default: 0.2.",
         ),
     ] = None,
     pages_per_second: Annotated[

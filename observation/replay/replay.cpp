@@ -40,7 +40,7 @@ class Replay : public Monitor {
     begun_ = begun_.value_or(now);
     for (; ahead_.has_value(); read_ahead()) {
       Touch touch = *ahead_;
-      if (pace_ == Pace::kRecorded) {
+      if (pace_ == Pace::recorded) {
         // One thread's touches may lie before another's that are older.
         const std::uint64_t after = touch.nanoseconds < first_ ? 0 : touch.nanoseconds - first_;
         if (after > now - *begun_) {

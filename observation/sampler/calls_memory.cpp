@@ -113,7 +113,7 @@ MEMGRAFT_EXPORT int mlockall(int flags) {
 MEMGRAFT_EXPORT void* dlopen(const char* name, int flags) {
   static const auto real = next(&::dlopen, "dlopen");
   if (name != nullptr && std::strstr(name, "libjvm.so") != nullptr) {
-    memgraft::observation::stop(memgraft::observation::Standing::kJvm);
+    memgraft::observation::stop(memgraft::observation::Standing::jvm);
   }
   memgraft::observation::calm_for_seconds(1);
   return real(name, flags);

@@ -52,15 +52,15 @@ void record(std::uintptr_t address, bool store) {
 bool may_retry(std::uintptr_t address, bool store) {
   const Retry answer = retry([page = page_of(address)] { return let_pass(page); },
                              [=] { return retry_would_do(address, store); });
-  if (answer == Retry::kOurs) {
+  if (answer == Retry::ours) {
     record(address, store);
   }
-  return answer != Retry::kNo;
+  return answer != Retry::no;
 }
 
 // As without us: the same access faults again, and the kernel ends the process where it did.
 void default_action(const siginfo_t& info) {
-  stop(Standing::kFault);  // should it not fault again, the program goes on
+  stop(Standing::fault);  // should it not fault again, the program goes on
   struct sigaction plain{};
   plain.sa_handler = SIG_DFL;
   g_state.sigaction(SIGSEGV, &plain, nullptr);

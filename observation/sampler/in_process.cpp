@@ -74,29 +74,29 @@ std::string left_out_in_words(const Shared& shared) {
 std::string in_words(const Shared& shared) {
   const std::uint32_t standing = shared.standing.load(std::memory_order_relaxed);
   switch (static_cast<Standing>(standing)) {
-    case Standing::kWaiting:
+    case Standing::waiting:
       return "not loaded: the program is linked statically, has privileges of its own, or has not begun";
-    case Standing::kSampling:
+    case Standing::sampling:
       return "sampling";
-    case Standing::kIdle:
+    case Standing::idle:
       if (std::string left_out = left_out_in_words(shared); !left_out.empty()) {
         return left_out;
       }
       return "nothing to sample: no anonymous memory of " +
              std::to_string(shared.least_mapping_bytes.load() >> 10U) + " KiB or more in a row";
-    case Standing::kStopped:
+    case Standing::stopped:
       return "ended";
-    case Standing::kJvm:
+    case Standing::jvm:
       return "left alone: it is a JVM, which uses SIGSEGV itself; use --monitor hint-faults";
-    case Standing::kReplaced:
+    case Standing::replaced:
       return "ended: the program took SIGSEGV for itself without the C library (Go does); use --monitor "
              "hint-faults";
-    case Standing::kManyThreads:
+    case Standing::many_threads:
       return "ended: the program has more stacks or locks than there are places for; use --monitor "
              "hint-faults";
-    case Standing::kNoThread:
+    case Standing::no_thread:
       return "ended: no thread could be started in the program";
-    case Standing::kFault:
+    case Standing::fault:
       return "ended: the program got a SIGSEGV of its own doing";
   }
   return "unknown: the program wrote " + std::to_string(standing);
@@ -140,7 +140,7 @@ class Watched : public Monitor {
 
   [[nodiscard]] std::string hindrance() const override {
     const auto standing = static_cast<Standing>(memory_->shared().standing.load(std::memory_order_relaxed));
-    if (standing == Standing::kSampling || standing == Standing::kStopped) {  // the latter with the program
+    if (standing == Standing::sampling || standing == Standing::stopped) {  // the latter with the program
       return left_out_in_words(memory_->shared());
     }
     return in_words(memory_->shared());

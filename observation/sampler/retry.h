@@ -6,9 +6,9 @@
 namespace memgraft::observation {
 
 enum class Retry : std::uint8_t {
-  kNo,          // the page is inaccessible by the program's own doing
-  kOurs,        // it was guarded, and is released
-  kOfAnothers,  // it was guarded, and another thread's fault has released it
+  no,           // the page is inaccessible by the program's own doing
+  ours,         // it was guarded, and is released
+  of_anothers,  // it was guarded, and another thread's fault has released it
 };
 
 // What is known of a page under the lock.
@@ -25,15 +25,15 @@ Retry retry(Release release, Accessible accessible) {
   Released found = release();
   while (!found.ours) {
     if (accessible()) {
-      return Retry::kOfAnothers;
+      return Retry::of_anothers;
     }
     const std::uint64_t before = found.guardings;
     found = release();
     if (!found.ours && found.guardings == before) {
-      return Retry::kNo;
+      return Retry::no;
     }
   }
-  return Retry::kOurs;
+  return Retry::ours;
 }
 
 }  // namespace memgraft::observation

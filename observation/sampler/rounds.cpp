@@ -448,14 +448,14 @@ std::uint64_t one_round(Shared& shared, Budget& budget, std::uint64_t elapsed) {
   take_snapshot();
   read_mappings(shared);
   if (g_round.jvm) {
-    stop(Standing::kJvm);
+    stop(Standing::jvm);
     return 0;
   }
   std::uint64_t for_pages = time(let_go);
   publish_candidates();
   shared.candidate_bytes.store(g_round.found_pages * g_state.page_bytes, std::memory_order_relaxed);
   shared.left_out_bytes.store(g_round.left_out_bytes, std::memory_order_relaxed);
-  say(shared, g_round.found_pages == 0 ? Standing::kIdle : Standing::kSampling);
+  say(shared, g_round.found_pages == 0 ? Standing::idle : Standing::sampling);
   const std::uint64_t now = now_nanoseconds();
   const bool heard = now < shared.alive_nanoseconds.load(std::memory_order_relaxed) + kForgottenAfter;
   if (heard && !is_calm(now) && g_round.found_pages != 0) {
@@ -528,9 +528,9 @@ void* sample(void* /*unused*/) {
   while (active()) {
     rest(rests);
     if (shared.stop.load(std::memory_order_relaxed) != 0) {
-      stop(Standing::kStopped);
+      stop(Standing::stopped);
     } else if (!handler_is_ours()) {
-      stop(Standing::kReplaced);
+      stop(Standing::replaced);
     }
     const std::uint64_t now = now_nanoseconds();
     std::uint64_t for_pages = 0;

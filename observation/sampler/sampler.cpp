@@ -224,7 +224,7 @@ void never_guard(Range range) {
     }
   }
   if (full) {
-    stop(Standing::kManyThreads);
+    stop(Standing::many_threads);
   }
 }
 
@@ -240,7 +240,7 @@ void never_guard_futex(const void* object) {
     release({.begin = page, .end = page + 1});
   }
   if (full) {
-    stop(Standing::kManyThreads);
+    stop(Standing::many_threads);
   }
 }
 
@@ -251,7 +251,7 @@ void stop(Standing standing) {
   }
   release_all();
   g_state.shared.load()->standing.store(static_cast<std::uint32_t>(standing), std::memory_order_relaxed);
-  if (standing == Standing::kJvm) {
+  if (standing == Standing::jvm) {
     g_state.sigaction(SIGSEGV, &g_state.program, nullptr);
     g_state.virtual_signals = false;
   }
@@ -354,7 +354,7 @@ __attribute__((constructor)) void begin() {
   const int failed = g_state.create(&thread, nullptr, sample, nullptr);
   g_state.change_mask(SIG_SETMASK, &before, nullptr);
   if (failed != 0) {
-    stop(Standing::kNoThread);
+    stop(Standing::no_thread);
     return;
   }
   pthread_detach(thread);
@@ -362,7 +362,7 @@ __attribute__((constructor)) void begin() {
 
 __attribute__((destructor)) void end() {
   if (g_state.shared.load() != nullptr && g_state.process == getpid()) {
-    stop(Standing::kStopped);
+    stop(Standing::stopped);
   }
 }
 

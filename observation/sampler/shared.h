@@ -15,15 +15,15 @@ inline constexpr std::uint64_t kRingMagic = 0x3172656c706d6153;  // "Sampler1", 
 
 // What became of the sampler.
 enum class Standing : std::uint32_t {  // NOLINT(performance-enum-size): its word is shared
-  kWaiting,  // not loaded: it never will be where the program is linked statically or gets privileges
-  kSampling,
-  kIdle,         // nothing large enough to be sampled
-  kStopped,      // as it was told, or the program ended
-  kJvm,          // HotSpot uses SIGSEGV itself
-  kReplaced,     // something took SIGSEGV from it without calling sigaction
-  kManyThreads,  // more stacks, or pages with futexes, than it has places for
-  kNoThread,     // it could not begin
-  kFault,        // the program's own SIGSEGV, which ends a program as a rule
+  waiting,  // not loaded: it never will be where the program is linked statically or gets privileges
+  sampling,
+  idle,          // nothing large enough to be sampled
+  stopped,       // as it was told, or the program ended
+  jvm,           // HotSpot uses SIGSEGV itself
+  replaced,      // something took SIGSEGV from it without calling sigaction
+  many_threads,  // more stacks, or pages with futexes, than it has places for
+  no_thread,     // it could not begin
+  fault,         // the program's own SIGSEGV, which ends a program as a rule
 };
 
 struct ProcessAtomics {

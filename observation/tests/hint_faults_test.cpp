@@ -128,7 +128,7 @@ TEST_F(FirstTouches, OfThreadsThatWereThereAndOfThreadsThatBeginLater) {
 }
 
 TEST_F(FirstTouches, FromTheFirstInstructionOfAChildThatWaitsBeforeItsExec) {
-  WatchedProgram program({"64"}, WatchedProgram::Begin::kStoppedBeforeExec);
+  WatchedProgram program({"64"}, WatchedProgram::Begin::stopped_before_exec);
   MONITOR_OR_SKIP(monitor, watch(program.pid()));
   program.go_on();
   program.start_thread();

@@ -29,16 +29,16 @@ TEST(SampleLimit, SavesForASecondAtMost) {
 TEST(SampleLimit, KeepsToItOnAverage) {
   for (const double rate : {2e3, 5e4, 1e6}) {
     SampleLimit limit(1000);
-    constexpr double step = 0.05;
-    constexpr int steps = 20000;
+    constexpr double kStep = 0.05;
+    constexpr int kSteps = 20000;
     double samples = 0;
     bool watches = true;
-    for (int i = 0; i < steps; ++i) {
-      const double came = watches ? rate * step : 0;
+    for (int i = 0; i < kSteps; ++i) {
+      const double came = watches ? rate * kStep : 0;
       samples += came;
-      watches = limit.watches_after(came, step);
+      watches = limit.watches_after(came, kStep);
     }
-    EXPECT_NEAR(samples / (steps * step), 1000, 100) << rate;
+    EXPECT_NEAR(samples / (kSteps * kStep), 1000, 100) << rate;
     EXPECT_NEAR(limit.watched_share(), 1000 / rate, 0.1 * 1000 / rate) << rate;
   }
 }

@@ -66,17 +66,17 @@ TEST(SpePackets, OfARealRecord) {
     std::uint64_t payload;
   };
   const std::vector<Expected> expected = {
-      {Kind::kOperation, 1, 0},
-      {Kind::kEvents, 2, 0x31e},
-      {Kind::kCounter, 1, 337},
-      {Kind::kCounter, 0, 501},
-      {Kind::kAddress, 2, 0xff403ef1d79e50},
-      {Kind::kCounter, 2, 1},
-      {Kind::kAddress, 3, 0x8000403f71d79e50},
-      {Kind::kDataSource, 3, 12},
-      {Kind::kPadding, 0, 0},
-      {Kind::kPadding, 0, 0},
-      {Kind::kTimestamp, 1, 7966055570099},
+      {Kind::operation, 1, 0},
+      {Kind::events, 2, 0x31e},
+      {Kind::counter, 1, 337},
+      {Kind::counter, 0, 501},
+      {Kind::address, 2, 0xff403ef1d79e50},
+      {Kind::counter, 2, 1},
+      {Kind::address, 3, 0x8000403f71d79e50},
+      {Kind::data_source, 3, 12},
+      {Kind::padding, 0, 0},
+      {Kind::padding, 0, 0},
+      {Kind::timestamp, 1, 7966055570099},
   };
   std::size_t at = 0;
   for (const Expected& one : expected) {
@@ -94,7 +94,7 @@ TEST(SpePackets, LongHeadersAndAlignment) {
   const Bytes counter = {0x21, 0x99, 0x05, 0x00};  // counter 1 + 8
   const auto packet = spe_packet(counter, 0);
   ASSERT_TRUE(packet);
-  EXPECT_EQ(packet->kind, Kind::kCounter);
+  EXPECT_EQ(packet->kind, Kind::counter);
   EXPECT_EQ(packet->index, 9U);
   EXPECT_EQ(packet->payload, 5U);
   EXPECT_EQ(packet->size, 4U);

@@ -28,7 +28,7 @@ WatchedProgram::WatchedProgram(std::vector<std::string> arguments, Begin begin) 
   if (pid_ == 0) {
     dup2(in[0], STDIN_FILENO);
     dup2(out[1], STDOUT_FILENO);
-    if (begin == Begin::kStoppedBeforeExec) {
+    if (begin == Begin::stopped_before_exec) {
       kill(getpid(), SIGSTOP);
     }
     execv(program.c_str(), vector.data());
@@ -38,7 +38,7 @@ WatchedProgram::WatchedProgram(std::vector<std::string> arguments, Begin begin) 
   close(out[1]);
   input_ = in[1];
   output_ = fdopen(out[0], "r");
-  if (begin == Begin::kStoppedBeforeExec) {
+  if (begin == Begin::stopped_before_exec) {
     waitpid(pid_, nullptr, WUNTRACED);
   }
 }

@@ -13,7 +13,7 @@ namespace memgraft::observation {
 
 class WatchedProgram {
  public:
-  enum class Begin : std::uint8_t { kRunning, kStoppedBeforeExec };
+  enum class Begin : std::uint8_t { running, stopped_before_exec };
 
   struct Region {
     std::uint32_t thread = 0;
@@ -23,7 +23,7 @@ class WatchedProgram {
     [[nodiscard]] bool holds(std::uint64_t address) const { return begin <= address && address < end; }
   };
 
-  explicit WatchedProgram(std::vector<std::string> arguments, Begin begin = Begin::kRunning);
+  explicit WatchedProgram(std::vector<std::string> arguments, Begin begin = Begin::running);
   ~WatchedProgram();  // ends it
   WatchedProgram(const WatchedProgram&) = delete;
   WatchedProgram& operator=(const WatchedProgram&) = delete;

@@ -26,20 +26,20 @@ std::string now_in_words() {
 
 Json refused_of(const std::array<std::uint64_t, kOutcomes>& outcomes) {
   const auto pages = [&](Outcome outcome) { return outcomes.at(static_cast<std::size_t>(outcome)); };
-  return {{"busy", pages(Outcome::kBusy)},
-          {"no_memory", pages(Outcome::kNoMemory)},
-          {"absent", pages(Outcome::kAbsent)},
-          {"forbidden", pages(Outcome::kForbidden)},
-          {"other", pages(Outcome::kOther)}};
+  return {{"busy", pages(Outcome::busy)},
+          {"no_memory", pages(Outcome::no_memory)},
+          {"absent", pages(Outcome::absent)},
+          {"forbidden", pages(Outcome::forbidden)},
+          {"other", pages(Outcome::other)}};
 }
 
 Json held_of(const std::array<std::uint64_t, kStays>& held) {
   const auto pages = [&](Stay stay) { return held.at(static_cast<std::size_t>(stay)); };
-  return {{"share", pages(Stay::kShare)},
-          {"payback", pages(Stay::kPayback)},
-          {"rate", pages(Stay::kRate)},
-          {"frozen", pages(Stay::kFrozen)},
-          {"forbidden", pages(Stay::kForbidden)}};
+  return {{"share", pages(Stay::share)},
+          {"payback", pages(Stay::payback)},
+          {"rate", pages(Stay::rate)},
+          {"frozen", pages(Stay::frozen)},
+          {"forbidden", pages(Stay::forbidden)}};
 }
 
 Json local_share(const Matrix& accesses) {

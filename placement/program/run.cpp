@@ -43,7 +43,7 @@ int say(int code, const std::string& what) {
   return code;
 }
 
-enum class Reason : std::uint8_t { kExited, kDetached, kDuration };
+enum class Reason : std::uint8_t { exited, detached, duration };
 constexpr std::array<const char*, 3> kReasons{"exited", "detached", "duration"};
 
 Settings settings_of(const Options& options) {
@@ -59,15 +59,15 @@ Settings settings_of(const Options& options) {
 std::string why_no_access(Access access, pid_t process) {
   const std::string whom = "the pages of process " + std::to_string(process);
   switch (access) {
-    case Access::kDenied:
+    case Access::denied:
       return whom +
              " are not ours to move: run as its user (and with kernel.yama.ptrace_scope 0 if it is no child "
              "of ours), or with CAP_SYS_NICE";
-    case Access::kNone:
+    case Access::none:
       return whom + " cannot be moved: this kernel has no move_pages(2), or a seccomp filter hides it";
-    case Access::kEnded:
+    case Access::ended:
       return "process " + std::to_string(process) + " has ended";
-    case Access::kGranted:
+    case Access::granted:
       break;
   }
   return "";
@@ -123,7 +123,7 @@ class Run {
         next_binding_ = now + kBindingEvery;
       }
       if (!reason_ && deadline_ && now >= *deadline_) {
-        reason_ = Reason::kDuration;
+        reason_ = Reason::duration;
       }
     }
     end_interval(/*last=*/true);
@@ -140,7 +140,7 @@ class Run {
     }
     Json end =
         totals_.end_line({.at_ms = at_ms(),
-                          .reason = kReasons.at(static_cast<std::size_t>(reason_.value_or(Reason::kExited))),
+                          .reason = kReasons.at(static_cast<std::size_t>(reason_.value_or(Reason::exited))),
                           .exit_code = exit_code,
                           .cpu_seconds = cpu_before_,
                           .largest_bytes = own_largest_bytes()});
@@ -195,14 +195,14 @@ class Run {
     // Without a descriptor of the process (Linux before 5.3) signal 0 asks whether it is there.
     const bool ended = end_.get() >= 0 ? waited[1].revents != 0 : kill(process_, 0) != 0 && errno == ESRCH;
     if (ended) {
-      reason_ = Reason::kExited;
+      reason_ = Reason::exited;
     }
   }
 
   void look_at_signals() {
     while (const auto signal = signals_.take()) {
       if (child_ == nullptr) {
-        reason_ = reason_ ? reason_ : Reason::kDetached;
+        reason_ = reason_ ? reason_ : Reason::detached;
       } else if (!signal->from_terminal) {
         (void)kill(process_, signal->number);
       }
@@ -266,7 +266,7 @@ class Run {
 int watched(const Options& options, const Topology& topology, pid_t process, Child* child,
             observation::Monitor& monitor, Signals& signals, RecordFile& record) {
   Run run(options, topology, process, child, monitor, signals, record);
-  if (run.access() != Access::kGranted && topology.size() > 1) {
+  if (run.access() != Access::granted && topology.size() > 1) {
     const std::string why = why_no_access(run.access(), process);
     if (!options.dry_run) {
       return say(kCannot, why);

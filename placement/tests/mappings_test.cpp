@@ -28,13 +28,13 @@ TEST(ParsedMappings, HaveTheirBoundsNamesAndPages) {
   ASSERT_EQ(found.size(), 5U);
   EXPECT_EQ(found[0].name, "/usr/bin/cg");
   EXPECT_FALSE(found[0].data);
-  EXPECT_EQ(found[0].huge, Huge::kNone);
+  EXPECT_EQ(found[0].huge, Huge::none);
   EXPECT_EQ(found[1].start, 0x7f0000000000U);
   EXPECT_EQ(found[1].end, 0x7f0000600000U);
   EXPECT_EQ(found[1].name, "[anon]");
   EXPECT_TRUE(found[1].data);
-  EXPECT_EQ(found[1].huge, Huge::kAll);
-  EXPECT_EQ(found[2].huge, Huge::kSome);
+  EXPECT_EQ(found[1].huge, Huge::all);
+  EXPECT_EQ(found[2].huge, Huge::some);
   EXPECT_EQ(found[3].page_bytes, kHugeBytes);
   EXPECT_EQ(found[3].name, "/dev/hugepages/a file");
   EXPECT_FALSE(found[4].data);

@@ -37,12 +37,12 @@ class Moving : public testing::Test {
   Topology topology_;
   FakeKernel kernel_;
   Mover mover_{kProcess, topology_, kernel_};
-  Access access_ = Access::kGranted;
+  Access access_ = Access::granted;
 };
 
 TEST_F(Moving, MovesInFewCalls) {
   const auto outcomes = move(0, 5000, 2);
-  EXPECT_EQ(many(outcomes, Outcome::kMoved), 5000U);
+  EXPECT_EQ(many(outcomes, Outcome::moved), 5000U);
   EXPECT_EQ(kernel_.pages[4999 * kPageBytes], 2);
   EXPECT_LE(kernel_.calls, 10U);
 }
@@ -52,8 +52,8 @@ TEST_F(Moving, SaysOfEachPageWhatBecameOfIt) {
   kernel_.shared.insert(2 * kPageBytes);
   kernel_.pages.erase(3 * kPageBytes);
   const auto outcomes = move(0, 5);
-  EXPECT_EQ(outcomes, (std::vector{Outcome::kMoved, Outcome::kAbsent, Outcome::kForbidden, Outcome::kOther,
-                                   Outcome::kMoved}));
+  EXPECT_EQ(outcomes, (std::vector{Outcome::moved, Outcome::absent, Outcome::forbidden, Outcome::other,
+                                   Outcome::moved}));
 }
 
 TEST_F(Moving, APageThatIsBusyIsInNobodysWay) {
@@ -62,41 +62,41 @@ TEST_F(Moving, APageThatIsBusyIsInNobodysWay) {
   }
   kernel_.absent.insert(400 * kPageBytes);
   const auto outcomes = move(0, 1000);
-  EXPECT_EQ(many(outcomes, Outcome::kBusy), 5U);
-  EXPECT_EQ(many(outcomes, Outcome::kAbsent), 1U);
-  EXPECT_EQ(many(outcomes, Outcome::kMoved), 994U);
-  EXPECT_EQ(outcomes[17], Outcome::kBusy);
+  EXPECT_EQ(many(outcomes, Outcome::busy), 5U);
+  EXPECT_EQ(many(outcomes, Outcome::absent), 1U);
+  EXPECT_EQ(many(outcomes, Outcome::moved), 994U);
+  EXPECT_EQ(outcomes[17], Outcome::busy);
 }
 
 TEST_F(Moving, APinnedMappingDoesNotTakeCallsWithoutEnd) {
   for (std::uint64_t page = 0; page < 5000; ++page) {
     kernel_.busy.insert(page * kPageBytes);
   }
-  EXPECT_EQ(many(move(0, 5000), Outcome::kBusy), 5000U);
+  EXPECT_EQ(many(move(0, 5000), Outcome::busy), 5000U);
   EXPECT_LT(kernel_.calls, 700U);
 }
 
 TEST_F(Moving, AFullNodeIsLeftAloneUntilItIsCleared) {
   kernel_.room[1] = 1500;
   const auto outcomes = move(0, 5000);
-  EXPECT_GT(many(outcomes, Outcome::kNoMemory), 3000U);
+  EXPECT_GT(many(outcomes, Outcome::no_memory), 3000U);
   EXPECT_TRUE(mover_.is_full(1));
   const std::size_t calls = kernel_.calls;
-  EXPECT_EQ(many(move(4000, 10), Outcome::kNoMemory), 10U);
+  EXPECT_EQ(many(move(4000, 10), Outcome::no_memory), 10U);
   EXPECT_EQ(kernel_.calls, calls);
-  EXPECT_EQ(many(move(4000, 10, 2), Outcome::kMoved), 10U) << "others go on";
+  EXPECT_EQ(many(move(4000, 10, 2), Outcome::moved), 10U) << "others go on";
   mover_.clear_full();
   kernel_.room.clear();
-  EXPECT_EQ(many(move(4000, 10), Outcome::kMoved), 10U);
+  EXPECT_EQ(many(move(4000, 10), Outcome::moved), 10U);
 }
 
 TEST_F(Moving, StopsWhenTheProcessHasEnded) {
   kernel_.error = ESRCH;
   move(0, 10);
-  EXPECT_EQ(access_, Access::kEnded);
+  EXPECT_EQ(access_, Access::ended);
   kernel_.error = EPERM;
   move(0, 10);
-  EXPECT_EQ(access_, Access::kDenied);
+  EXPECT_EQ(access_, Access::denied);
 }
 
 TEST_F(Moving, TellsWherePagesAre) {
@@ -105,7 +105,7 @@ TEST_F(Moving, TellsWherePagesAre) {
   kernel_.absent.insert(3 * kPageBytes);
   std::array<int, 4> nodes{};
   EXPECT_EQ(mover_.places(std::array<std::uint64_t, 4>{0, kPageBytes, 2 * kPageBytes, 3 * kPageBytes}, nodes),
-            Access::kGranted);
+            Access::granted);
   EXPECT_EQ(nodes, (std::array{0, 2, kUnknown, kUnknown}));
 }
 
@@ -125,15 +125,15 @@ TEST(RealMoving, PagesOfThisProcessAreWhereTheyAre) {
   Mover mover(getpid(), topology);
   std::vector<int> nodes(kPages, 0);
   const Access access = mover.places(addresses, nodes);
-  if (access == Access::kNone || access == Access::kDenied) {
+  if (access == Access::none || access == Access::denied) {
     GTEST_SKIP() << "no move_pages(2) here: a sandbox, or a kernel without NUMA";
   }
-  EXPECT_EQ(access, Access::kGranted);
+  EXPECT_EQ(access, Access::granted);
   EXPECT_EQ(std::ranges::count(nodes, kUnknown), 0) << "they were just touched";
   munmap(memory, kPages * kPageBytes);
-  EXPECT_EQ(mover.places(addresses, nodes), Access::kGranted);
+  EXPECT_EQ(mover.places(addresses, nodes), Access::granted);
   EXPECT_EQ(std::ranges::count(nodes, kUnknown), static_cast<std::ptrdiff_t>(kPages)) << "unmapped";
-  EXPECT_EQ(Mover(999'999'999, topology).places(addresses, nodes), Access::kEnded);
+  EXPECT_EQ(Mover(999'999'999, topology).places(addresses, nodes), Access::ended);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ class Policy : public testing::Test {
   // Why the page stays; nullopt: it moves.
   std::optional<Stay> why(std::uint64_t page) {
     const Stay stay = decide().stays[*profile_.find(page * kPageBytes)];
-    return stay == Stay::kMoves ? std::nullopt : std::optional(stay);
+    return stay == Stay::moves ? std::nullopt : std::optional(stay);
   }
 
   Profile profile_{3};
@@ -63,12 +63,12 @@ TEST_F(Policy, APageMovesToTheNodeThatTouchesItMost) {
 
 TEST_F(Policy, APageThatIsWhereItIsUsedStays) {
   lies(1, 2, {1, 2, 20});
-  EXPECT_EQ(why(1), Stay::kBest);
+  EXPECT_EQ(why(1), Stay::best);
 }
 
 TEST_F(Policy, ATieStays) {
   lies(1, 0, {9, 9, 0});
-  EXPECT_EQ(why(1), Stay::kBest);
+  EXPECT_EQ(why(1), Stay::best);
 }
 
 TEST_F(Policy, TheOtherNodesTouchesAreWeighedWithTheirDistances) {
@@ -103,29 +103,29 @@ TEST_F(Policy, AMemoryOnlyNodeIsATargetOnlyWhereItIsNearer) {
 TEST_F(Policy, AMoveMustSaveItsShare) {
   settings_.doubt = 0;
   lies(1, 0, {40, 60, 0});  // costs 1600, and 1400 on node 1: an eighth less
-  EXPECT_EQ(why(1), Stay::kShare);
+  EXPECT_EQ(why(1), Stay::share);
   settings_.least_share = 0.12;
   EXPECT_EQ(why(1), std::nullopt);
 }
 
 TEST_F(Policy, OfFewTouchesLittleFollows) {
   lies(1, 0, {0, 2, 0});
-  EXPECT_EQ(why(1), Stay::kShare);
+  EXPECT_EQ(why(1), Stay::share);
   lies(1, 0, {0, 1, 0});
   EXPECT_EQ(why(1), std::nullopt) << "3 touches";
   settings_.doubt = 3;
-  EXPECT_EQ(why(1), Stay::kShare);
+  EXPECT_EQ(why(1), Stay::share);
 }
 
 TEST_F(Policy, AMoveMustPayInTheRestOfTheRun) {
   // 4 touches, 1 access each: 4 us saved in an interval at most.
   lies(1, 0, {0, 4, 0}, 1);
   situation_.remaining_intervals = 1;
-  EXPECT_EQ(why(1), Stay::kPayback);
+  EXPECT_EQ(why(1), Stay::payback);
   situation_.remaining_intervals = 100;
   EXPECT_EQ(why(1), std::nullopt);
   situation_.move_nanoseconds = 1e6;
-  EXPECT_EQ(why(1), Stay::kPayback);
+  EXPECT_EQ(why(1), Stay::payback);
   settings_.must_pay = false;
   EXPECT_EQ(why(1), std::nullopt) << "the thesis' rule";
 }
@@ -141,7 +141,7 @@ TEST_F(Policy, AHugePageCostsAsManyMovesAsItHasPages) {
   Page& page = lies(512, 0, {0, 10, 0});
   EXPECT_EQ(why(512), std::nullopt);
   page.pages = 512;
-  EXPECT_EQ(why(512), Stay::kPayback);
+  EXPECT_EQ(why(512), Stay::payback);
 }
 
 TEST_F(Policy, TheMostValuableMoveFirst) {
@@ -153,14 +153,14 @@ TEST_F(Policy, TheMostValuableMoveFirst) {
   ASSERT_EQ(made.moves.size(), 2U);
   EXPECT_EQ(made.moves[0].address, 2 * kPageBytes);
   EXPECT_EQ(made.moves[1].address, 3 * kPageBytes);
-  EXPECT_EQ(why(1), Stay::kRate);
-  EXPECT_EQ(made.held(Stay::kRate), 1U);
+  EXPECT_EQ(why(1), Stay::rate);
+  EXPECT_EQ(made.held(Stay::rate), 1U);
 }
 
 TEST_F(Policy, NoPageMovesWhereTheProcessMayNotBe) {
   lies(1, 0, {0, 9, 0});
   situation_.allowed[1] = false;
-  EXPECT_EQ(why(1), Stay::kForbidden);
+  EXPECT_EQ(why(1), Stay::forbidden);
 }
 
 TEST_F(Policy, NoMoreMoveThanThereIsRoomFor) {
@@ -168,14 +168,14 @@ TEST_F(Policy, NoMoreMoveThanThereIsRoomFor) {
   lies(2, 0, {0, 30, 0});
   situation_.room[1] = 1;
   EXPECT_EQ(decide().moves.size(), 1U);
-  EXPECT_EQ(why(1), Stay::kForbidden);
+  EXPECT_EQ(why(1), Stay::forbidden);
   situation_.room[1] = 0;
-  EXPECT_EQ(why(2), Stay::kForbidden);
+  EXPECT_EQ(why(2), Stay::forbidden);
 }
 
 TEST_F(Policy, APageOfWhichNobodyKnowsWhereItIsStays) {
   lies(1, kUnknown, {0, 10, 0});
-  EXPECT_EQ(why(1), Stay::kNowhere);
+  EXPECT_EQ(why(1), Stay::nowhere);
 }
 
 TEST_F(Policy, APageThatMovedThreeTimesIsFrozenForTenIntervals) {
@@ -185,7 +185,7 @@ TEST_F(Policy, APageThatMovedThreeTimesIsFrozenForTenIntervals) {
     note_move(page, 0, interval, settings_);
   }
   for (situation_.interval = 8; situation_.interval <= 17; ++situation_.interval) {
-    EXPECT_EQ(why(1), Stay::kFrozen) << situation_.interval;
+    EXPECT_EQ(why(1), Stay::frozen) << situation_.interval;
   }
   EXPECT_EQ(why(1), std::nullopt);
 }

@@ -89,7 +89,7 @@ TEST_F(Placing, APageWhoseHintFaultIsPendingMovesAtItsNextTouch) {
   kernel_.absent.insert(page(1));
   const Interval first = session_->end_interval();
   EXPECT_EQ(first.waiting, 1U);
-  EXPECT_EQ(refused(first, Outcome::kAbsent), 1U);
+  EXPECT_EQ(refused(first, Outcome::absent), 1U);
   kernel_.absent.clear();
   monitor_.touch(page(1), 1);
   session_->drain();
@@ -103,7 +103,7 @@ TEST_F(Placing, ABusyPageIsTriedAgainButNotForEver) {
   std::uint64_t tried = 0;
   for (int interval = 0; interval < 10; ++interval) {
     monitor_.touch(page(1), 1, 9);
-    tried += refused(end(), Outcome::kBusy);
+    tried += refused(end(), Outcome::busy);
   }
   EXPECT_EQ(tried, 5U);
 }
@@ -114,7 +114,7 @@ TEST_F(Placing, APageSharedWithOtherProcessesIsLeftAlone) {
   std::uint64_t tried = 0;
   for (int interval = 0; interval < 8; ++interval) {
     monitor_.touch(page(1), 1, 9);
-    tried += refused(end(), Outcome::kForbidden);
+    tried += refused(end(), Outcome::forbidden);
   }
   EXPECT_EQ(tried, 1U);
 }
@@ -123,10 +123,10 @@ TEST_F(Placing, AFullNodeIsTriedAgainAfterAnInterval) {
   start();
   kernel_.room[1] = 0;
   monitor_.touch(page(1), 1, 9);
-  EXPECT_EQ(refused(end(), Outcome::kNoMemory), 1U);
+  EXPECT_EQ(refused(end(), Outcome::no_memory), 1U);
   kernel_.room.clear();
   monitor_.touch(page(1), 1, 9);
-  EXPECT_EQ(end().held.at(static_cast<std::size_t>(Stay::kForbidden)), 1U);
+  EXPECT_EQ(end().held.at(static_cast<std::size_t>(Stay::forbidden)), 1U);
   monitor_.touch(page(1), 1, 9);
   EXPECT_EQ(end().moved[0][1], 1U);
 }
@@ -135,7 +135,7 @@ TEST_F(Placing, ANodeOutsideOfTheCpusetIsNoTarget) {
   root_.write("/proc/77/status", "Mems_allowed_list:\t0\n");
   start();
   monitor_.touch(page(1), 1, 9);
-  EXPECT_EQ(end().held.at(static_cast<std::size_t>(Stay::kForbidden)), 1U);
+  EXPECT_EQ(end().held.at(static_cast<std::size_t>(Stay::forbidden)), 1U);
   EXPECT_EQ(kernel_.moves, 0U);
 }
 
@@ -144,7 +144,7 @@ TEST_F(Placing, ANodeWithoutMemoryToSpareIsNoTarget) {
               "Node 1 MemTotal: 1000000 kB\nNode 1 MemFree: 30000 kB\n");
   start();
   monitor_.touch(page(1), 1, 9);
-  EXPECT_EQ(end().held.at(static_cast<std::size_t>(Stay::kForbidden)), 1U);
+  EXPECT_EQ(end().held.at(static_cast<std::size_t>(Stay::forbidden)), 1U);
 }
 
 TEST_F(Placing, TheEndOfTheProcessIsNoError) {
@@ -153,7 +153,7 @@ TEST_F(Placing, TheEndOfTheProcessIsNoError) {
   session_->drain();
   kernel_.error = ESRCH;
   EXPECT_EQ(session_->end_interval().moved, (Matrix{{0, 0}, {0, 0}}));
-  EXPECT_EQ(session_->access(), Access::kEnded);
+  EXPECT_EQ(session_->access(), Access::ended);
 }
 
 TEST_F(Placing, AHugePageIsOnePlace) {

@@ -28,8 +28,8 @@ using ahead::Value;
 
 namespace {
 
-constexpr std::size_t line_bytes = 64;
-constexpr std::size_t smallest_block = 4096;
+constexpr std::size_t kLineBytes = 64;
+constexpr std::size_t kSmallestBlock = 4096;
 
 std::uint64_t monotonic_nanoseconds() {
   timespec time{};
@@ -38,16 +38,16 @@ std::uint64_t monotonic_nanoseconds() {
 }
 
 std::byte* round_up(std::byte* at) {
-  const std::uintptr_t over = reinterpret_cast<std::uintptr_t>(at) % line_bytes;  // only the low bits matter
-  return over == 0 ? at : at + (line_bytes - over);
+  const std::uintptr_t over = reinterpret_cast<std::uintptr_t>(at) % kLineBytes;  // only the low bits matter
+  return over == 0 ? at : at + (kLineBytes - over);
 }
 
 std::byte* round_down(std::byte* at) {
-  return at - reinterpret_cast<std::uintptr_t>(at) % line_bytes;  // only the low bits matter
+  return at - reinterpret_cast<std::uintptr_t>(at) % kLineBytes;  // only the low bits matter
 }
 
-/// What allocating threads count, by the CPU they run on, so that they do not meet in one cache line.
-struct alignas(line_bytes) TakerCounts {
+// What allocating threads count, by the CPU they run on, so that they do not meet in one cache line.
+struct alignas(kLineBytes) TakerCounts {
   std::atomic<std::uint64_t> ready{0};
   std::atomic<std::uint64_t> zeroed{0};
   std::atomic<std::uint64_t> steals{0};
@@ -98,7 +98,7 @@ class ZeroingAhead::Parts {
   std::string why_no_stealing_ = "the helper has not been started";
   ahead::ForgottenByFork control_memory_;
   ahead::Control* control_ = nullptr;
-  /// The last is in use. The others stay: a helper that slept may still look at them.
+  // The last is in use. The others stay: a helper that slept may still look at them.
   std::vector<ahead::ForgottenByFork> block_memory_;
   std::size_t room_ = 0;
   Generation generation_ = 0;
@@ -130,7 +130,7 @@ ZeroingAhead::Parts::~Parts() {
 
 bool ZeroingAhead::Parts::start(std::string& reason) {
   if (settings_.zero_ahead == nullptr || settings_.zero_now == nullptr ||
-      settings_.block_bytes < smallest_block || !std::has_single_bit(settings_.block_bytes)) {
+      settings_.block_bytes < kSmallestBlock || !std::has_single_bit(settings_.block_bytes)) {
     reason = "the settings of zeroing ahead are incomplete: block_bytes is " +
              std::to_string(settings_.block_bytes) +
              ", expected a power of two from 4096 on, and two functions that zero";
@@ -159,7 +159,7 @@ bool ZeroingAhead::Parts::can_steal(std::string& why_not) const {
   return why_not.empty();
 }
 
-/// Words for so many blocks. New ones are of no generation, and so are those of earlier ones: all dirty.
+// Words for so many blocks. New ones are of no generation, and so are those of earlier ones: all dirty.
 bool ZeroingAhead::Parts::make_room(std::size_t blocks) {
   if (blocks <= room_) {
     return true;
@@ -229,7 +229,7 @@ Region ZeroingAhead::Parts::open_region() const {
           .block_shift = block_shift_};
 }
 
-/// Makes sure that the helper has none of the blocks [first, last]. Returns how long that was waited for.
+// Makes sure that the helper has none of the blocks [first, last]. Returns how long that was waited for.
 Nanoseconds ZeroingAhead::Parts::make_taken(const Region& region, Generation generation, std::size_t first,
                                             std::size_t last) {
   ahead::Protocol<ahead::Machine> protocol(*machine_, control_->work);
@@ -252,7 +252,7 @@ Nanoseconds ZeroingAhead::Parts::make_taken(const Region& region, Generation gen
   return Nanoseconds(waited ? time : 0);
 }
 
-/// Zeroes what of [begin, end), which lies in the region, was not found ready. Returns how much.
+// Zeroes what of [begin, end), which lies in the region, was not found ready. Returns how much.
 std::size_t ZeroingAhead::Parts::zero_unready(const Region& region, Generation generation, std::byte* begin,
                                               std::byte* end) const {
   const Value ready = ahead::value_of(generation, Block::zeroed);

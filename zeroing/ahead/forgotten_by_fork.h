@@ -9,7 +9,7 @@ namespace memgraft::zeroing::ahead {
 class ForgottenByFork {
  public:
   ForgottenByFork() = default;
-  /// `bytes`, rounded up to pages. data() is nullptr where the system refuses it, and errno says why.
+  // `bytes`, rounded up to pages. data() is nullptr where the system refuses it, and errno says why.
   explicit ForgottenByFork(std::size_t bytes);
   ~ForgottenByFork();
   ForgottenByFork(ForgottenByFork&& other) noexcept;

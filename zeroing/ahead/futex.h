@@ -10,7 +10,7 @@
 
 namespace memgraft::zeroing::ahead {
 
-/// Returns when woken, or at once if the word is no longer `seen`, or for no reason at all.
+// Returns when woken, or at once if the word is no longer `seen`, or for no reason at all.
 inline void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t seen) {
   syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
 }

@@ -17,9 +17,9 @@ namespace {
 
 // What the helper's few calls need, next to what the C library takes from a stack for itself and for the
 // thread-local variables of all loaded libraries (pthread_attr_setstacksize(3)).
-constexpr std::size_t stack_bytes = std::size_t{256} << 10;
+constexpr std::size_t kStackBytes = std::size_t{256} << 10;
 
-constexpr std::uint64_t nanoseconds_per_second = 1'000'000'000;
+constexpr std::uint64_t kNanosecondsPerSecond = 1'000'000'000;
 
 std::uint64_t read_cycles() {
 #if defined(__x86_64__)
@@ -27,7 +27,7 @@ std::uint64_t read_cycles() {
 #else
   timespec time{};
   (void)clock_gettime(CLOCK_MONOTONIC, &time);  // cannot fail for this clock (clock_gettime(2))
-  return static_cast<std::uint64_t>(time.tv_sec) * nanoseconds_per_second +
+  return static_cast<std::uint64_t>(time.tv_sec) * kNanosecondsPerSecond +
          static_cast<std::uint64_t>(time.tv_nsec);
 #endif
 }
@@ -45,7 +45,7 @@ int Helper::start() {
     return error;
   }
   // A size that this system finds too small leaves its default.
-  (void)pthread_attr_setstacksize(&attributes, stack_bytes);
+  (void)pthread_attr_setstacksize(&attributes, kStackBytes);
   // The program's signals are for the program's threads: the new thread inherits this mask.
   sigset_t all;
   sigset_t before;
@@ -75,7 +75,7 @@ std::uint64_t Helper::cpu_time() const {
   if (pthread_getcpuclockid(thread_, &clock) != 0 || clock_gettime(clock, &time) != 0) {
     return 0;
   }
-  return static_cast<std::uint64_t>(time.tv_sec) * nanoseconds_per_second +
+  return static_cast<std::uint64_t>(time.tv_sec) * kNanosecondsPerSecond +
          static_cast<std::uint64_t>(time.tv_nsec);
 }
 
@@ -119,7 +119,7 @@ void Helper::zero_region(Generation generation) {
   }
 }
 
-/// Once over the region. Whether another may find more to do: this one zeroed something, and left something.
+// Once over the region. Whether another may find more to do: this one zeroed something, and left something.
 bool Helper::pass(const Region& region, Generation generation) {
   bool zeroed = false;
   bool left = false;
@@ -160,9 +160,9 @@ Helped Helper::zero_block(const Region& region, Generation generation, std::size
   return helped;
 }
 
-/// Where to go on after meeting a block that is somebody's: beyond all that follow it and are somebody's too,
-/// and then some further. Right at the heels of threads that allocate faster than this one zeroes, it would
-/// lose every block; so each time it leaves them twice as many.
+// Where to go on after meeting a block that is somebody's: beyond all that follow it and are somebody's too,
+// and then some further. Right at the heels of threads that allocate faster than this one zeroes, it would
+// lose every block; so each time it leaves them twice as many.
 std::size_t Helper::leave_to_takers(const Region& region, Generation generation, std::size_t index) {
   const std::size_t count = region.block_count();
   std::size_t next = index;

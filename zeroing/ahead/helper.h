@@ -13,23 +13,23 @@
 
 namespace memgraft::zeroing::ahead {
 
-/// What helper, allocating threads and whoever opens and closes share, all zero in a forked child. Each on
-/// its own cache line: the helper changes `work` at every block, while the others only read theirs.
+// What helper, allocating threads and whoever opens and closes share, all zero in a forked child. Each on
+// its own cache line: the helper changes `work` at every block, while the others only read theirs.
 struct Control {
   alignas(64) std::atomic<Value> work{0};
-  /// What is open for allocating threads; 0: nothing.
+  // What is open for allocating threads; 0: nothing.
   alignas(64) std::atomic<Generation> generation{0};
   std::atomic<bool> helper_runs{false};
-  /// Where the region lies. Atomic, since a helper that slept may look while it is being changed.
+  // Where the region lies. Atomic, since a helper that slept may look while it is being changed.
   std::atomic<std::byte*> begin{nullptr};
   std::atomic<std::byte*> end{nullptr};
   std::atomic<std::atomic<Value>*> blocks{nullptr};
-  /// Changes whenever the helper has to look.
+  // Changes whenever the helper has to look.
   alignas(64) std::atomic<std::uint32_t> wake{0};
   std::atomic<bool> stop{false};
 };
 
-/// Written by the helper alone.
+// Written by the helper alone.
 struct HelperCounts {
   std::atomic<std::uint64_t> bytes{0};
   std::atomic<std::uint64_t> blocks_skipped{0};
@@ -42,13 +42,13 @@ class Helper {
   Helper(Control& control, Machine& machine, unsigned block_shift)
       : control_(control), machine_(machine), protocol_(machine, control.work), block_shift_(block_shift) {}
 
-  /// Starts the thread; 0 or an error number.
+  // Starts the thread; 0 or an error number.
   int start();
-  /// Ends it, after close().
+  // Ends it, after close().
   void stop();
 
   [[nodiscard]] const HelperCounts& counts() const { return counts_; }
-  /// Of the running thread, in nanoseconds; 0 where it cannot be read.
+  // Of the running thread, in nanoseconds; 0 where it cannot be read.
   [[nodiscard]] std::uint64_t cpu_time() const;
 
  private:

@@ -12,12 +12,12 @@ namespace {
 
 // Without restartable sequences a piece is what others may have to wait for: some microseconds. Not smaller,
 // since each ends with the kernel's fence.
-constexpr std::size_t unrestartable_piece_bytes = std::size_t{16} << 10;
+constexpr std::size_t kUnrestartablePieceBytes = std::size_t{16} << 10;
 
 // How often a waiting thread merely yields: a helper that runs needs no longer for its piece. One that does
 // not run may need until its cgroup's next period.
-constexpr unsigned yields = 16;
-constexpr timespec nap{.tv_sec = 0, .tv_nsec = 50'000};  // the kernel's own slack (PR_SET_TIMERSLACK)
+constexpr unsigned kYields = 16;
+constexpr timespec kNap{.tv_sec = 0, .tv_nsec = 50'000};  // the kernel's own slack (PR_SET_TIMERSLACK)
 
 std::uintptr_t number(const std::byte* at) { return reinterpret_cast<std::uintptr_t>(at); }
 
@@ -46,7 +46,7 @@ bool Machine::begin() {
 }
 
 std::size_t Machine::piece_bytes() const {
-  return stealing_ ? restartable_piece_bytes : unrestartable_piece_bytes;
+  return stealing_ ? kRestartablePieceBytes : kUnrestartablePieceBytes;
 }
 
 std::size_t Machine::pieces(std::size_t index) const {
@@ -79,10 +79,10 @@ void Machine::drain() const {
 bool Machine::expel() const { return stealing_ && leave_restartable_sequences(); }
 
 void Machine::wait(unsigned turn) {
-  if (turn < yields) {
+  if (turn < kYields) {
     sched_yield();
   } else {
-    nanosleep(&nap, nullptr);
+    nanosleep(&kNap, nullptr);
   }
 }
 

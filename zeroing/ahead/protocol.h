@@ -24,55 +24,55 @@
 
 namespace memgraft::zeroing::ahead {
 
-/// A generation's number and what is the case in it.
+// A generation's number and what is the case in it.
 using Value = std::uint64_t;
 using Generation = std::uint64_t;
 
 enum class Phase : std::uint8_t {
-  closed,   ///< the helper may not begin a block
-  open,     ///< it may
-  working,  ///< it has begun one
-  closing   ///< it has begun one, and must let go of it
+  closed,   // the helper may not begin a block
+  open,     // it may
+  working,  // it has begun one
+  closing   // it has begun one, and must let go of it
 };
 
 enum class Block : std::uint8_t {
-  zeroing,  ///< the helper's
-  revoked,  ///< nobody's: taken from the helper, which may not know yet
-  taken,    ///< whoever is handed a part of it zeroes that part
-  zeroed    ///< all zero when it was finished, and never again the helper's
+  zeroing,  // the helper's
+  revoked,  // nobody's: taken from the helper, which may not know yet
+  taken,    // whoever is handed a part of it zeroes that part
+  zeroed    // all zero when it was finished, and never again the helper's
 };
 // A block whose word is of an earlier generation is dirty.
 
-constexpr unsigned generation_shift = 2;
+constexpr unsigned kGenerationShift = 2;
 constexpr Value value_of(Generation generation, Phase phase) {
-  return generation << generation_shift | static_cast<Value>(phase);
+  return generation << kGenerationShift | static_cast<Value>(phase);
 }
 constexpr Value value_of(Generation generation, Block block) {
-  return generation << generation_shift | static_cast<Value>(block);
+  return generation << kGenerationShift | static_cast<Value>(block);
 }
-constexpr Generation generation_of(Value value) { return value >> generation_shift; }
+constexpr Generation generation_of(Value value) { return value >> kGenerationShift; }
 constexpr Phase phase_of(Value value) { return static_cast<Phase>(value & 3U); }
 constexpr Block block_of(Value value) { return static_cast<Block>(value & 3U); }
-/// Of an earlier generation. One of a later generation is somebody's: only a helper that slept since sees
-/// that.
+// Of an earlier generation. One of a later generation is somebody's: only a helper that slept since sees
+// that.
 constexpr bool is_dirty(Value block, Generation generation) { return generation_of(block) < generation; }
 
-/// How a block that the helper tried ended.
+// How a block that the helper tried ended.
 enum class Helped : std::uint8_t {
   zeroed,
-  overtaken,  ///< somebody else had it already, or took it meanwhile
-  closed      ///< the generation is over
+  overtaken,  // somebody else had it already, or took it meanwhile
+  closed      // the generation is over
 };
 
-/// What take() finds in a block.
+// What take() finds in a block.
 enum class Found : std::uint8_t {
   ready,
-  taken,    ///< to be zeroed by whoever takes it; the helper will not touch it
-  revoked,  ///< the same after settle()
-  stolen    ///< revoked by this very call
+  taken,    // to be zeroed by whoever takes it; the helper will not touch it
+  revoked,  // the same after settle()
+  stolen    // revoked by this very call
 };
 
-/// How close() found the helper.
+// How close() found the helper.
 enum class Closed : std::uint8_t { idle, expelled, waited };
 
 template <class Policy>
@@ -89,7 +89,7 @@ class Protocol {
     work_.store(value_of(generation, Phase::open), std::memory_order_release);
   }
 
-  /// When it returns the helper writes no more. Returns how it found the helper.
+  // When it returns the helper writes no more. Returns how it found the helper.
   Closed close(Generation generation) {
     const Value closing = value_of(generation, Phase::closing);
     const Value closed = value_of(generation, Phase::closed);
@@ -116,8 +116,8 @@ class Protocol {
 
   // --- allocating threads ---
 
-  /// Whose a block is that this thread was handed a part of; if it was nobody's or the helper's, not the
-  /// helper's afterwards.
+  // Whose a block is that this thread was handed a part of; if it was nobody's or the helper's, not the
+  // helper's afterwards.
   Found take(Word& block, Generation generation) {
     Value seen = block.load(std::memory_order_acquire);  // acquire: the helper's zeroes, or its last stores
     while (true) {
@@ -141,8 +141,8 @@ class Protocol {
     }
   }
 
-  /// Afterwards the helper writes to none of `blocks`, of which some were found revoked. Returns whether the
-  /// helper had to be waited for.
+  // Afterwards the helper writes to none of `blocks`, of which some were found revoked. Returns whether the
+  // helper had to be waited for.
   bool settle(std::span<Word> blocks, Generation generation) {
     const bool expelled = policy_.expel();
     for (Word& block : blocks) {
@@ -163,7 +163,7 @@ class Protocol {
 
   // --- the helper ---
 
-  /// Zeroes one block of `pieces` pieces unless it is somebody's.
+  // Zeroes one block of `pieces` pieces unless it is somebody's.
   Helped help(Word& block, Generation generation, std::size_t index, std::size_t pieces) {
     Value expected = value_of(generation, Phase::open);
     // acquire: pairs with open(); release: where the region lies was read before, and after close() it

@@ -16,37 +16,37 @@ namespace rseq = linux_os::rseq;
 namespace {
 
 // Values of linux/membarrier.h since 5.10; older headers lack them.
-constexpr int command_query = 0;
-constexpr int command_expedited_rseq = 1 << 7;
-constexpr int command_register_expedited_rseq = 1 << 8;
+constexpr int kCommandQuery = 0;
+constexpr int kCommandExpeditedRseq = 1 << 7;
+constexpr int kCommandRegisterExpeditedRseq = 1 << 8;
 
 int membarrier(int command) { return static_cast<int>(syscall(SYS_membarrier, command, 0U, 0)); }
 
 }  // namespace
 
 std::string prepare_restartable() {
-  if (!rseq::area_of_glibc.known()) {
+  if (!rseq::kAreaOfGlibc.known()) {
     return "this C library registers no restartable sequences; glibc does since 2.35";
   }
-  if (!rseq::area_of_glibc.registered()) {
+  if (!rseq::kAreaOfGlibc.registered()) {
     return "the C library has not registered restartable sequences: the kernel lacks rseq(2), or "
            "GLIBC_TUNABLES has glibc.pthread.rseq=0";
   }
-  const int commands = membarrier(command_query);
-  if (commands < 0 || (commands & command_expedited_rseq) == 0) {
+  const int commands = membarrier(kCommandQuery);
+  if (commands < 0 || (commands & kCommandExpeditedRseq) == 0) {
     return "this kernel's membarrier(2) has no MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ; Linux has since 5.10";
   }
-  if (membarrier(command_register_expedited_rseq) != 0) {
+  if (membarrier(kCommandRegisterExpeditedRseq) != 0) {
     return std::string("membarrier(2) refuses MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ: ") +
            std::strerror(errno);
   }
   return {};
 }
 
-bool leave_restartable_sequences() { return membarrier(command_expedited_rseq) == 0; }
+bool leave_restartable_sequences() { return membarrier(kCommandExpeditedRseq) == 0; }
 
 std::uint64_t* own_sequence() {
-  if (!rseq::area_of_glibc.registered()) {
+  if (!rseq::kAreaOfGlibc.registered()) {
     return nullptr;
   }
   struct ::rseq* const area = rseq::own_area();

@@ -18,25 +18,25 @@ namespace {
 struct Way {
   const char* name;
   memgraft_disclaim_variant variant;
-  std::size_t least_bytes;  ///< smaller blocks have nothing that could be given back
+  std::size_t least_bytes;  // smaller blocks have nothing that could be given back
 };
 
 using Use = void (*)(std::byte*, std::size_t);
 
-constexpr std::size_t huge_page = std::size_t{2} << 20;  // of x86-64; blocks here begin at a multiple of it
+constexpr std::size_t kHugePage = std::size_t{2} << 20;  // of x86-64; blocks here begin at a multiple of it
 
-/// Blocks one after another, all of whose pages are there when they are disclaimed. In memory of its own,
-/// made anew for each run: giving back splits huge pages and the advice for huge ones stays, so that the
-/// kernels would later meet other memory than before. It need not be larger than the caches: what is used
-/// after a disclaim are not these pages but those that the system hands out.
+// Blocks one after another, all of whose pages are there when they are disclaimed. In memory of its own,
+// made anew for each run: giving back splits huge pages and the advice for huge ones stays, so that the
+// kernels would later meet other memory than before. It need not be larger than the caches: what is used
+// after a disclaim are not these pages but those that the system hands out.
 class Blocks {
  public:
   Blocks(std::size_t bytes, memgraft_disclaim_variant variant)
-      : region_(std::max(4 * huge_page, 2 * bytes) + huge_page),
+      : region_(std::max(4 * kHugePage, 2 * bytes) + kHugePage),
         bytes_(bytes),
         first_(region_.memory().data() +
-               -reinterpret_cast<std::uintptr_t>(region_.memory().data()) % huge_page),
-        end_(first_ + region_.memory().size() - huge_page) {
+               -reinterpret_cast<std::uintptr_t>(region_.memory().data()) % kHugePage),
+        end_(first_ + region_.memory().size() - kHugePage) {
     if (variant == MEMGRAFT_DISCLAIM_HUGE) {  // what there is to give back are huge pages from the start on
       (void)memgraft_disclaim(first_, static_cast<std::size_t>(end_ - first_), variant);
       fault_in();
@@ -67,7 +67,7 @@ class Blocks {
   std::byte* at_ = first_;
 };
 
-/// Runs and counts; a block that was zeroed instead makes it fail, since that would be memgraft_zero's speed.
+// Runs and counts; a block that was zeroed instead makes it fail, since that would be memgraft_zero's speed.
 void measure(benchmark::State& state, const Way& way, std::size_t bytes, bool same_block, Use use) {
   Blocks blocks(bytes, way.variant);
   const bool all_used = use != nullptr || way.variant == MEMGRAFT_DISCLAIM_POPULATE;
@@ -106,7 +106,7 @@ void add_disclaims(std::span<const std::size_t> sizes, std::span<const std::size
   const std::array ways = {
       Way{.name = "disclaim", .variant = MEMGRAFT_DISCLAIM_PLAIN, .least_bytes = page},
       Way{.name = "disclaim-populate", .variant = MEMGRAFT_DISCLAIM_POPULATE, .least_bytes = page},
-      Way{.name = "disclaim-huge", .variant = MEMGRAFT_DISCLAIM_HUGE, .least_bytes = huge_page},
+      Way{.name = "disclaim-huge", .variant = MEMGRAFT_DISCLAIM_HUGE, .least_bytes = kHugePage},
   };
   for (const Way& way : ways) {
     // The same block again has no pages that could be given back, unless it was populated.

@@ -16,10 +16,10 @@
 namespace memgraft::zeroing::bench {
 namespace {
 
-constexpr std::size_t wanted_bytes = std::size_t{512} << 20;
-constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kWantedBytes = std::size_t{512} << 20;
+constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
 
-/// MemAvailable of /proc/meminfo (proc(5)), in bytes; without it, nothing is known to be short.
+// MemAvailable of /proc/meminfo (proc(5)), in bytes; without it, nothing is known to be short.
 std::size_t available_in_system() {
   std::ifstream meminfo("/proc/meminfo");
   std::string line;
@@ -31,17 +31,17 @@ std::size_t available_in_system() {
       return kibibytes << 10;
     }
   }
-  return unlimited;
+  return kUnlimited;
 }
 
-/// One number of this process's control group, in bytes, or `otherwise` where it has none ("max", cgroup v1).
+// One number of this process's control group, in bytes, or `otherwise` where it has none ("max", cgroup v1).
 std::size_t of_control_group(const std::string& path, const char* file, std::size_t otherwise) {
   std::ifstream in("/sys/fs/cgroup" + path + "/" + file);
   std::size_t bytes = 0;
   return in >> bytes ? bytes : otherwise;
 }
 
-/// memory.max less memory.current of this process's control group (Linux kernel, "Control Group v2").
+// memory.max less memory.current of this process's control group (Linux kernel, "Control Group v2").
 std::size_t available_in_control_group() {
   std::ifstream cgroup("/proc/self/cgroup");
   std::string line;
@@ -50,14 +50,14 @@ std::size_t available_in_control_group() {
       continue;  // the line of cgroup v2
     }
     const std::string path = line.substr(3);
-    const std::size_t most = of_control_group(path, "memory.max", unlimited);
+    const std::size_t most = of_control_group(path, "memory.max", kUnlimited);
     const std::size_t now = of_control_group(path, "memory.current", 0);
-    return most == unlimited ? unlimited : most - std::min(most, now);
+    return most == kUnlimited ? kUnlimited : most - std::min(most, now);
   }
-  return unlimited;
+  return kUnlimited;
 }
 
-/// In bytes; 0 where the C library does not know.
+// In bytes; 0 where the C library does not know.
 std::size_t last_level_cache() {
 #ifdef _SC_LEVEL3_CACHE_SIZE
   return static_cast<std::size_t>(std::max(0L, sysconf(_SC_LEVEL3_CACHE_SIZE)));
@@ -66,7 +66,7 @@ std::size_t last_level_cache() {
 #endif
 }
 
-/// The same of the last cache that a core has for itself.
+// The same of the last cache that a core has for itself.
 std::size_t level_2_cache() {
 #ifdef _SC_LEVEL2_CACHE_SIZE
   return static_cast<std::size_t>(std::max(0L, sysconf(_SC_LEVEL2_CACHE_SIZE)));
@@ -92,7 +92,7 @@ Region::Region(std::size_t bytes) {
 Region::~Region() { munmap(memory_.data(), memory_.size()); }
 
 StreamSize stream_size() {
-  const std::size_t wanted = std::max(wanted_bytes, std::bit_ceil(4 * last_level_cache()));
+  const std::size_t wanted = std::max(kWantedBytes, std::bit_ceil(4 * last_level_cache()));
   const std::size_t available = std::min(available_in_system(), available_in_control_group());
   if (wanted <= available / 2) {
     return {.bytes = wanted, .reason = {}};
@@ -105,9 +105,9 @@ StreamSize stream_size() {
 }
 
 std::size_t late_distance() {
-  constexpr std::size_t where_unknown = std::size_t{4} << 20;  // twice the largest L2 of a server core, 2026
+  constexpr std::size_t kWhereUnknown = std::size_t{4} << 20;  // twice the largest L2 of a server core, 2026
   const std::size_t cache = level_2_cache();
-  return cache == 0 ? where_unknown : std::bit_ceil(2 * cache);
+  return cache == 0 ? kWhereUnknown : std::bit_ceil(2 * cache);
 }
 
 std::string transparent_huge_pages() {

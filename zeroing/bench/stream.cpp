@@ -43,8 +43,8 @@ std::byte* Walk::late() {
 }
 
 std::size_t Walk::piece_for(std::size_t block) {
-  constexpr std::size_t least = std::size_t{1} << 20;
-  return std::max(block, least);
+  constexpr std::size_t kLeast = std::size_t{1} << 20;
+  return std::max(block, kLeast);
 }
 
 }  // namespace memgraft::zeroing::bench

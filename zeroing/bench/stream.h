@@ -9,9 +9,9 @@
 
 namespace memgraft::zeroing::bench {
 
-/// Hands out one piece of a region after another and starts again at its end. Kept from one benchmark to the
-/// next, and shared by its threads: whoever started afresh would find in the cache what another had just
-/// zeroed there.
+// Hands out one piece of a region after another and starts again at its end. Kept from one benchmark to the
+// next, and shared by its threads: whoever started afresh would find in the cache what another had just
+// zeroed there.
 class Stream {
  public:
   explicit Stream(std::size_t bytes) : region_(bytes) {}
@@ -24,19 +24,19 @@ class Stream {
   std::size_t used_ = 0;
 };
 
-/// The blocks that one thread zeroes. It takes large pieces of the stream, as a thread takes TLABs of a
-/// nursery, so that it seldom waits for another thread's turn.
+// The blocks that one thread zeroes. It takes large pieces of the stream, as a thread takes TLABs of a
+// nursery, so that it seldom waits for another thread's turn.
 class Walk {
  public:
-  /// With `late`, blocks are handed out a second time by late(). All sizes are powers of two.
+  // With `late`, blocks are handed out a second time by late(). All sizes are powers of two.
   Walk(Stream& stream, std::size_t block, bool late);
 
-  /// The next block to zero.
+  // The next block to zero.
   std::byte* next();
-  /// The first block that next() handed out and late() did not.
+  // The first block that next() handed out and late() did not.
   std::byte* late();
 
-  /// What a walk takes of the stream at a time.
+  // What a walk takes of the stream at a time.
   static std::size_t piece_for(std::size_t block);
 
  private:

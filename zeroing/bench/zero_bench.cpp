@@ -39,13 +39,13 @@
 namespace memgraft::zeroing::bench {
 namespace {
 
-constexpr std::size_t KiB = std::size_t{1} << 10;
-constexpr std::size_t MiB = std::size_t{1} << 20;
+constexpr std::size_t kKiB = std::size_t{1} << 10;
+constexpr std::size_t kMiB = std::size_t{1} << 20;
 
 // 2 KiB is where Cavanna 2006 divides small regions from large ones.
-constexpr std::array block_sizes = {std::size_t{64}, std::size_t{256}, KiB,       2 * KiB,
-                                    4 * KiB,         32 * KiB,         256 * KiB, MiB,
-                                    4 * MiB,         16 * MiB,         64 * MiB};
+constexpr std::array kBlockSizes = {std::size_t{64}, std::size_t{256}, kKiB,       2 * kKiB,
+                                    4 * kKiB,        32 * kKiB,        256 * kKiB, kMiB,
+                                    4 * kMiB,        16 * kMiB,        64 * kMiB};
 
 unsigned usable_cpus() {
   cpu_set_t cpus;
@@ -59,10 +59,10 @@ const StreamSize& the_stream_size() {
   return size;
 }
 
-/// The blocks that stay, one per thread: apart from the streamed region, of which they would otherwise cache
-/// a part. Null, and the benchmark marked as failed, where not every thread can have one.
+// The blocks that stay, one per thread: apart from the streamed region, of which they would otherwise cache
+// a part. Null, and the benchmark marked as failed, where not every thread can have one.
 std::byte* resident_block(std::size_t bytes, benchmark::State& state) {
-  static const std::size_t room = std::min(usable_cpus() * block_sizes.back(), the_stream_size().bytes);
+  static const std::size_t room = std::min(usable_cpus() * kBlockSizes.back(), the_stream_size().bytes);
   static const Region region(room);
   if (bytes > room / static_cast<std::size_t>(state.threads())) {
     state.SkipWithError("too little memory for so many threads and blocks so large");
@@ -72,8 +72,8 @@ std::byte* resident_block(std::size_t bytes, benchmark::State& state) {
   return region.memory().data() + static_cast<std::size_t>(state.thread_index()) * distance;
 }
 
-/// Allocated at the first use. Null, and the benchmark marked as failed, where there is no room for every
-/// thread to have a piece in hand, one that waits for its late use, and one to go on to.
+// Allocated at the first use. Null, and the benchmark marked as failed, where there is no room for every
+// thread to have a piece in hand, one that waits for its late use, and one to go on to.
 Stream* stream_for(std::size_t bytes, benchmark::State& state) {
   const std::size_t needed = 2 * Walk::piece_for(bytes) + late_distance();
   if (needed > the_stream_size().bytes / static_cast<std::size_t>(state.threads())) {
@@ -112,7 +112,7 @@ void streaming(benchmark::State& state, const memgraft_zero_kernel& kernel, std:
   count_bytes(state, bytes);
 }
 
-/// Writes all of the block and reads it back, 8 bytes at a time: volatile, so that it stays so.
+// Writes all of the block and reads it back, 8 bytes at a time: volatile, so that it stays so.
 void use(std::byte* block, std::size_t bytes) {
   const std::span<volatile std::uint64_t> words(reinterpret_cast<std::uint64_t*>(block),
                                                 bytes / sizeof(std::uint64_t));
@@ -162,17 +162,17 @@ struct Mode {
   void (*run)(benchmark::State&, const memgraft_zero_kernel&, std::size_t);
 };
 
-constexpr std::array modes = {
+constexpr std::array kModes = {
     Mode{"resident", MEMGRAFT_ZERO_RESIDENT, resident},
     Mode{"streaming", MEMGRAFT_ZERO_NOT_USED, streaming},
     Mode{"streaming-late", MEMGRAFT_ZERO_USED_LATE, streaming_late},
     Mode{"streaming-used", MEMGRAFT_ZERO_USED_SOON, streaming_used},
 };
 
-/// The benchmarks of one kernel; null stands for the calibrated choice.
+// The benchmarks of one kernel; null stands for the calibrated choice.
 void add(const memgraft_zero_kernel* kernel, std::size_t largest, unsigned threads) {
-  for (const Mode& mode : modes) {
-    for (const std::size_t bytes : block_sizes) {
+  for (const Mode& mode : kModes) {
+    for (const std::size_t bytes : kBlockSizes) {
       if (bytes > largest) {
         continue;
       }
@@ -193,7 +193,7 @@ void add(const memgraft_zero_kernel* kernel, std::size_t largest, unsigned threa
   }
 }
 
-/// What asking costs, which every call of a kernel pays that does not keep the answer.
+// What asking costs, which every call of a kernel pays that does not keep the answer.
 void lookup(benchmark::State& state) {
   std::size_t bytes = 64;
   while (state.KeepRunning()) {
@@ -220,7 +220,7 @@ void add_all(std::size_t largest) {
       add(kernel, largest, usable_cpus());
     }
   }
-  std::vector<std::size_t> sizes(block_sizes.begin(), block_sizes.end());
+  std::vector<std::size_t> sizes(kBlockSizes.begin(), kBlockSizes.end());
   std::erase_if(sizes, [&](std::size_t bytes) { return bytes > largest; });
   add_disclaims(sizes, sizes, use);
   benchmark::RegisterBenchmark("zero/lookup", lookup);
@@ -241,18 +241,18 @@ void describe_the_run() {
   }
 }
 
-/// Memgraft's own options, taken out of the arguments before Google Benchmark reads the rest.
+// Memgraft's own options, taken out of the arguments before Google Benchmark reads the rest.
 struct Options {
   std::string table;
   std::size_t largest = std::numeric_limits<std::size_t>::max();
 };
 
-/// The value of `argument` where it begins with `option`; else null.
+// The value of `argument` where it begins with `option`; else null.
 const char* value_of(std::string_view option, const char* argument) {
   return std::string_view(argument).starts_with(option) ? argument + option.size() : nullptr;
 }
 
-/// False, and a message, where an option's value is none.
+// False, and a message, where an option's value is none.
 bool take_options(int& argc, char** argv, Options& options) {
   const std::span<char*> arguments(argv, static_cast<std::size_t>(argc));
   const auto own = [&](const char* argument) {
@@ -262,10 +262,10 @@ bool take_options(int& argc, char** argv, Options& options) {
       const std::string_view text = largest;
       const auto read = std::from_chars(text.data(), text.data() + text.size(), options.largest);
       if (read.ec != std::errc{} || read.ptr != text.data() + text.size() ||
-          options.largest < block_sizes.front()) {
+          options.largest < kBlockSizes.front()) {
         options.largest = 0;
         std::cerr << "memgraft-zero-bench: --memgraft_largest=" << text << ": expected bytes, "
-                  << block_sizes.front() << " or more\n";
+                  << kBlockSizes.front() << " or more\n";
       }
     } else {
       return false;

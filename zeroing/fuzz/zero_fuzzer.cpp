@@ -19,8 +19,8 @@ using memgraft::zeroing::testing::GuardedPages;
 using memgraft::zeroing::testing::mistake;
 using memgraft::zeroing::testing::Random;
 
-constexpr std::size_t most_bytes = std::size_t{64} << 10;  // all magnitudes, yet thousands of runs a second
-constexpr std::size_t most_guard = 128;  // every alignment in a 64-byte line, and a whole line beyond
+constexpr std::size_t kMostBytes = std::size_t{64} << 10;  // all magnitudes, yet thousands of runs a second
+constexpr std::size_t kMostGuard = 128;  // every alignment in a 64-byte line, and a whole line beyond
 
 void disclaim_plain(void* memory, std::size_t bytes) {
   (void)memgraft_disclaim(memory, bytes, MEMGRAFT_DISCLAIM_PLAIN);
@@ -37,7 +37,7 @@ struct Subject {
   void (*zero)(void*, std::size_t);
 };
 
-/// Every kernel that runs here, and every way to disclaim.
+// Every kernel that runs here, and every way to disclaim.
 std::vector<Subject> subjects() {
   std::size_t count = 0;
   const memgraft_zero_kernel* first = memgraft_zero_kernels(&count);
@@ -52,13 +52,12 @@ std::vector<Subject> subjects() {
   return all;
 }
 
-/// What an input says, in the order of its bytes; an input that is shorter leaves the rest 0.
+// What an input says, in the order of its bytes; an input that is shorter leaves the rest 0.
 struct Request {
   std::uint8_t subject;
-  std::uint8_t before;  ///< scribbled bytes before the block; any value is taken modulo what there is
-  std::uint8_t after;   ///< and after it
-  std::uint8_t
-      at_the_end;  ///< odd: at the end of the pages, which a guard page follows; even: at their start
+  std::uint8_t before;      // scribbled bytes before the block; any value is taken modulo what there is
+  std::uint8_t after;       // and after it
+  std::uint8_t at_the_end;  // odd: at the end of the pages, which a guard page follows; even: at their start
   std::uint32_t length;
   std::uint32_t seed;
 };
@@ -66,7 +65,7 @@ struct Request {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const GuardedPages pages(most_guard + most_bytes + most_guard);
+  static const GuardedPages pages(kMostGuard + kMostBytes + kMostGuard);
   static std::vector<std::byte> expected;
   Request request{};
   if (size > 0) {
@@ -75,9 +74,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   static const std::vector<Subject> all = subjects();
   const Subject& subject = all[request.subject % all.size()];
-  const std::size_t before = request.before % (most_guard + 1);
-  const std::size_t length = request.length % (most_bytes + 1);
-  const std::size_t bytes = before + length + request.after % (most_guard + 1);
+  const std::size_t before = request.before % (kMostGuard + 1);
+  const std::size_t length = request.length % (kMostBytes + 1);
+  const std::size_t bytes = before + length + request.after % (kMostGuard + 1);
   const bool at_the_end = request.at_the_end % 2 == 1;
   const std::span<std::byte> memory = at_the_end ? pages.memory().last(bytes) : pages.memory().first(bytes);
 

@@ -10,8 +10,8 @@
 
 namespace memgraft::zeroing {
 
-/// Which kernel is chosen among those available, for one kind of stores: the greatest.
-/// `only_for_comparison` is never chosen. The reasons are in choice.cpp.
+// Which kernel is chosen among those available, for one kind of stores: the greatest.
+// `only_for_comparison` is never chosen. The reasons are in choice.cpp.
 enum class Preference : unsigned char {
   only_for_comparison,
   library,
@@ -22,30 +22,30 @@ enum class Preference : unsigned char {
 };
 
 struct Kernel {
-  memgraft_zero_kernel shown;  ///< as the C header shows it; `available` is filled in by choice.cpp
+  memgraft_zero_kernel shown;  // as the C header shows it; `available` is filled in by choice.cpp
   Preference preference;
-  bool (*available)();  ///< does this CPU, under this operating system, have the instructions?
-  bool (*pays)();       ///< and is it worth choosing there? Null: wherever it is available
+  bool (*available)();  // does this CPU, under this operating system, have the instructions?
+  bool (*pays)();       // and is it worth choosing there? Null: wherever it is available
 };
 
 // Sized here so that choice.cpp needs no memory of its own; defined in kernels/<folder>/kernels.cpp.
-extern const std::array<Kernel, 4> generic_kernels;
+extern const std::array<Kernel, 4> kGenericKernels;
 
 // Those of the instruction set that is built for; the definition comes from zeroing/CMakeLists.txt.
 #if defined(MEMGRAFT_ZEROING_X86_64)
-inline constexpr std::size_t isa_kernel_count = 8;
+inline constexpr std::size_t kIsaKernelCount = 8;
 #elif defined(MEMGRAFT_ZEROING_AARCH64) || defined(MEMGRAFT_ZEROING_PPC64)
-inline constexpr std::size_t isa_kernel_count = 4;
+inline constexpr std::size_t kIsaKernelCount = 4;
 #elif defined(MEMGRAFT_ZEROING_RISCV64)
-inline constexpr std::size_t isa_kernel_count = 1;
+inline constexpr std::size_t kIsaKernelCount = 1;
 #else
-inline constexpr std::size_t isa_kernel_count = 0;
+inline constexpr std::size_t kIsaKernelCount = 0;
 #endif
 
 #if defined(MEMGRAFT_ZEROING_ISA)
-extern const std::array<Kernel, isa_kernel_count> isa_kernels;
+extern const std::array<Kernel, kIsaKernelCount> kIsaKernels;
 #else
-inline constexpr std::array<Kernel, isa_kernel_count> isa_kernels{};
+inline constexpr std::array<Kernel, kIsaKernelCount> kIsaKernels{};
 #endif
 
 }  // namespace memgraft::zeroing

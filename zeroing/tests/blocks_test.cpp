@@ -48,7 +48,7 @@ TEST(Blocks, OfDcZvaAreReadFromDczid) {
   EXPECT_EQ(dc_zva_block(0b01111), 0U) << "128 KiB";
 }
 
-/// Zeroes the `line` bytes that hold `at`, as dcbz does.
+// Zeroes the `line` bytes that hold `at`, as dcbz does.
 template <std::size_t line>
 void clear_line(std::byte* at) {
   std::memset(at - reinterpret_cast<std::uintptr_t>(at) % line, 0, line);
@@ -62,23 +62,23 @@ TEST(Blocks, OfDcbzAreCounted) {
 }
 
 TEST(Blocks, OfCboZeroAreWhatLinuxSays) {
-  constexpr HwprobePair zicboz{.key = hwprobe_extensions, .value = hwprobe_zicboz | 1U};
-  constexpr HwprobePair none{.key = hwprobe_extensions, .value = ~hwprobe_zicboz};
-  constexpr HwprobePair unknown{.key = -1, .value = 0};
-  constexpr HwprobePair of_64{.key = hwprobe_zicboz_block_size, .value = 64};
-  constexpr HwprobePair differing{.key = hwprobe_zicboz_block_size, .value = ~std::uint64_t{0}};
-  EXPECT_EQ(cbo_zero_block(zicboz, of_64), 64U);
-  EXPECT_EQ(cbo_zero_block(none, of_64), 0U) << "a size, but not the instruction";
-  EXPECT_EQ(cbo_zero_block(unknown, of_64), 0U);
-  EXPECT_EQ(cbo_zero_block(zicboz, unknown), 0U) << "the instruction, but Linux tells no size";
-  EXPECT_EQ(cbo_zero_block(zicboz, differing), 0U) << "CPUs that differ";
+  constexpr HwprobePair kZicboz{.key = kHwprobeExtensions, .value = kHwprobeZicboz | 1U};
+  constexpr HwprobePair kNone{.key = kHwprobeExtensions, .value = ~kHwprobeZicboz};
+  constexpr HwprobePair kUnknown{.key = -1, .value = 0};
+  constexpr HwprobePair kOf64{.key = kHwprobeZicbozBlockSize, .value = 64};
+  constexpr HwprobePair kDiffering{.key = kHwprobeZicbozBlockSize, .value = ~std::uint64_t{0}};
+  EXPECT_EQ(cbo_zero_block(kZicboz, kOf64), 64U);
+  EXPECT_EQ(cbo_zero_block(kNone, kOf64), 0U) << "a size, but not the instruction";
+  EXPECT_EQ(cbo_zero_block(kUnknown, kOf64), 0U);
+  EXPECT_EQ(cbo_zero_block(kZicboz, kUnknown), 0U) << "the instruction, but Linux tells no size";
+  EXPECT_EQ(cbo_zero_block(kZicboz, kDiffering), 0U) << "CPUs that differ";
 }
 
 #if defined(MEMGRAFT_ZEROING_AARCH64) || defined(MEMGRAFT_ZEROING_PPC64) || defined(MEMGRAFT_ZEROING_RISCV64)
 #if defined(MEMGRAFT_ZEROING_AARCH64)
 constexpr std::string_view family = "dc-zva-";
 void clear_block(std::byte* at) { asm volatile("dc zva, %0" : : "r"(at) : "memory"); }
-/// What another witness than a count of zeroes says; 0: not to be used.
+// What another witness than a count of zeroes says; 0: not to be used.
 std::size_t said() { return dc_zva_block(read_dczid()); }
 #elif defined(MEMGRAFT_ZEROING_PPC64)
 constexpr std::string_view family = "dcbz-";
@@ -88,14 +88,14 @@ std::size_t said() { return getauxval(AT_DCACHEBSIZE); }
 constexpr std::string_view family = "cbo-zero";
 void clear_block(std::byte* at) { asm volatile(".insn i 0x0f, 2, x0, %0, 4" : : "r"(at) : "memory"); }
 std::size_t said() {
-  std::array pairs = {HwprobePair{.key = hwprobe_extensions, .value = 0},
-                      HwprobePair{.key = hwprobe_zicboz_block_size, .value = 0}};
-  (void)syscall(hwprobe_call, pairs.data(), pairs.size(), std::size_t{0}, nullptr, 0U);
+  std::array pairs = {HwprobePair{.key = kHwprobeExtensions, .value = 0},
+                      HwprobePair{.key = kHwprobeZicbozBlockSize, .value = 0}};
+  (void)syscall(kHwprobeCall, pairs.data(), pairs.size(), std::size_t{0}, nullptr, 0U);
   return cbo_zero_block(pairs[0], pairs[1]);
 }
 #endif
 
-/// Does the instruction run here? Tried in a child, which it may kill, and counted there.
+// Does the instruction run here? Tried in a child, which it may kill, and counted there.
 std::size_t counted_in_a_child() {
   std::array<int, 2> ends{};
   if (pipe(ends.data()) != 0) {

@@ -15,7 +15,7 @@
 namespace memgraft::zeroing {
 namespace {
 
-/// The first of `names` that this build has and this CPU can run, or null.
+// The first of `names` that this build has and this CPU can run, or null.
 const memgraft_zero_kernel* first_available(const std::vector<std::string_view>& names) {
   for (const std::string_view name : names) {
     const memgraft_zero_kernel* kernel = find(name);
@@ -32,31 +32,31 @@ struct Row {
   std::size_t width;
 };
 
-constexpr auto ordinary = MEMGRAFT_ZERO_ORDINARY;
-constexpr auto non_temporal = MEMGRAFT_ZERO_NON_TEMPORAL;
+constexpr auto kOrdinary = MEMGRAFT_ZERO_ORDINARY;
+constexpr auto kNonTemporal = MEMGRAFT_ZERO_NON_TEMPORAL;
 
-/// Every kernel of this build.
-const std::vector<Row> expected = {
-    {"word-1", ordinary, 1},
-    {"word-4", ordinary, 4},
-    {"word-8", ordinary, 8},
-    {"memset", ordinary, 0},
+// Every kernel of this build.
+const std::vector<Row> kExpected = {
+    {"word-1", kOrdinary, 1},
+    {"word-4", kOrdinary, 4},
+    {"word-8", kOrdinary, 8},
+    {"memset", kOrdinary, 0},
 #if defined(MEMGRAFT_ZEROING_X86_64)
-    {"rep-stosb", ordinary, 0},
-    {"avx2", ordinary, 32},
-    {"avx512", ordinary, 64},
-    {"non-temporal-16", non_temporal, 16},
-    {"non-temporal-32", non_temporal, 32},
-    {"non-temporal-64", non_temporal, 64},
-    {"clzero", non_temporal, 64},
-    {"movdir64b", non_temporal, 64},
+    {"rep-stosb", kOrdinary, 0},
+    {"avx2", kOrdinary, 32},
+    {"avx512", kOrdinary, 64},
+    {"non-temporal-16", kNonTemporal, 16},
+    {"non-temporal-32", kNonTemporal, 32},
+    {"non-temporal-64", kNonTemporal, 64},
+    {"clzero", kNonTemporal, 64},
+    {"movdir64b", kNonTemporal, 64},
 #elif defined(MEMGRAFT_ZEROING_AARCH64)
-    {"dc-zva-1", ordinary, 0}, {"dc-zva-2", ordinary, 0},
-    {"dc-zva-4", ordinary, 0}, {"non-temporal-32", non_temporal, 32},
+    {"dc-zva-1", kOrdinary, 0}, {"dc-zva-2", kOrdinary, 0},
+    {"dc-zva-4", kOrdinary, 0}, {"non-temporal-32", kNonTemporal, 32},
 #elif defined(MEMGRAFT_ZEROING_PPC64)
-    {"dcbz-1", ordinary, 0}, {"dcbz-2", ordinary, 0}, {"dcbz-4", ordinary, 0}, {"altivec", ordinary, 16},
+    {"dcbz-1", kOrdinary, 0}, {"dcbz-2", kOrdinary, 0}, {"dcbz-4", kOrdinary, 0}, {"altivec", kOrdinary, 16},
 #elif defined(MEMGRAFT_ZEROING_RISCV64)
-    {"cbo-zero", ordinary, 0},
+    {"cbo-zero", kOrdinary, 0},
 #endif
 };
 
@@ -67,14 +67,14 @@ TEST(Kernels, AreCompleteAndDescribed) {
     EXPECT_FALSE(std::string_view(kernel.description).empty()) << kernel.name;
     EXPECT_NE(kernel.zero, nullptr) << kernel.name;
   }
-  for (const Row& row : expected) {
+  for (const Row& row : kExpected) {
     EXPECT_EQ(names.erase(row.name), 1U) << row.name << " is missing";
   }
   EXPECT_TRUE(names.empty()) << *names.begin() << " is not expected";
 }
 
 TEST(Kernels, SayWhichStoresAndHowWide) {
-  for (const Row& row : expected) {
+  for (const Row& row : kExpected) {
     ASSERT_NE(find(row.name), nullptr) << row.name;
     EXPECT_EQ(find(row.name)->stores, row.stores) << row.name;
     EXPECT_EQ(find(row.name)->width, row.width) << row.name;
@@ -94,8 +94,8 @@ TEST(Kernels, OfAnyCpuAreAvailable) {
 }
 
 #ifdef MEMGRAFT_ZEROING_X86_64
-/// The CPU features that the kernel offers to programs (proc(5), /proc/cpuinfo): another witness than the
-/// library's.
+// The CPU features that the kernel offers to programs (proc(5), /proc/cpuinfo): another witness than the
+// library's.
 std::set<std::string> cpu_flags() {
   std::ifstream cpuinfo("/proc/cpuinfo");
   std::string line;

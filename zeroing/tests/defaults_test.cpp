@@ -14,20 +14,20 @@
 namespace memgraft::zeroing {
 namespace {
 
-constexpr std::array families = {Family::other, Family::cascade_lake_like, Family::sapphire_rapids_like,
-                                 Family::zen_4_like};
-constexpr std::size_t mib = std::size_t{1} << 20;
+constexpr std::array kFamilies = {Family::other, Family::cascade_lake_like, Family::sapphire_rapids_like,
+                                  Family::zen_4_like};
+constexpr std::size_t kMiB = std::size_t{1} << 20;
 
 TEST(Defaults, NameKernelsOfThisBuild) {
-  for (const Family family : families) {
-    for (std::size_t mode = 0; mode < mode_names.size(); ++mode) {
+  for (const Family family : kFamilies) {
+    for (std::size_t mode = 0; mode < kModeNames.size(); ++mode) {
       for (std::size_t bytes = 1; bytes != 0; bytes *= 2) {
-        const std::string_view name = default_name(family, mode, bytes, 32 * mib);
+        const std::string_view name = default_name(family, mode, bytes, 32 * kMiB);
         const bool known = find(name) != nullptr;
 #ifdef MEMGRAFT_ZEROING_X86_64
-        EXPECT_TRUE(known || name == widest_non_temporal) << name;
+        EXPECT_TRUE(known || name == kWidestNonTemporal) << name;
 #else
-        EXPECT_TRUE(known || name == widest_non_temporal || family != Family::other) << name;
+        EXPECT_TRUE(known || name == kWidestNonTemporal || family != Family::other) << name;
 #endif
       }
     }
@@ -35,16 +35,16 @@ TEST(Defaults, NameKernelsOfThisBuild) {
 }
 
 TEST(Defaults, StoreBlocksThatNoCacheHoldsPastTheCaches) {
-  for (const Family family : families) {
+  for (const Family family : kFamilies) {
     for (const std::size_t mode :
          {MEMGRAFT_ZERO_NOT_USED, MEMGRAFT_ZERO_USED_LATE, MEMGRAFT_ZERO_USED_SOON}) {
-      const std::string_view name = default_name(family, mode, 64 * mib, 32 * mib);
-      EXPECT_TRUE(name == widest_non_temporal || name == "clzero" || name == "non-temporal-64") << name;
+      const std::string_view name = default_name(family, mode, 64 * kMiB, 32 * kMiB);
+      EXPECT_TRUE(name == kWidestNonTemporal || name == "clzero" || name == "non-temporal-64") << name;
     }
-    EXPECT_EQ(default_name(family, MEMGRAFT_ZERO_RESIDENT, 64 * mib, 32 * mib), "memset");
+    EXPECT_EQ(default_name(family, MEMGRAFT_ZERO_RESIDENT, 64 * kMiB, 32 * kMiB), "memset");
   }
-  EXPECT_EQ(default_name(Family::other, MEMGRAFT_ZERO_NOT_USED, 32 * mib, 32 * mib), "memset");
-  EXPECT_EQ(default_name(Family::other, MEMGRAFT_ZERO_NOT_USED, 64 * mib, 0), "memset")
+  EXPECT_EQ(default_name(Family::other, MEMGRAFT_ZERO_NOT_USED, 32 * kMiB, 32 * kMiB), "memset");
+  EXPECT_EQ(default_name(Family::other, MEMGRAFT_ZERO_NOT_USED, 64 * kMiB, 0), "memset")
       << "of a size unknown";
 }
 
@@ -58,35 +58,35 @@ TEST(Defaults, FollowTheMeasurements) {
   for (const Row& row : std::array{
            Row{Family::cascade_lake_like, MEMGRAFT_ZERO_NOT_USED, 4095, "memset"},
            Row{Family::cascade_lake_like, MEMGRAFT_ZERO_NOT_USED, 4096, "avx2"},
-           Row{Family::cascade_lake_like, MEMGRAFT_ZERO_USED_SOON, mib, "avx2"},
+           Row{Family::cascade_lake_like, MEMGRAFT_ZERO_USED_SOON, kMiB, "avx2"},
            Row{Family::sapphire_rapids_like, MEMGRAFT_ZERO_NOT_USED, 4096, "non-temporal-64"},
            Row{Family::sapphire_rapids_like, MEMGRAFT_ZERO_USED_LATE, 4096, "non-temporal-64"},
-           Row{Family::sapphire_rapids_like, MEMGRAFT_ZERO_USED_SOON, mib, "memset"},
+           Row{Family::sapphire_rapids_like, MEMGRAFT_ZERO_USED_SOON, kMiB, "memset"},
            Row{Family::zen_4_like, MEMGRAFT_ZERO_NOT_USED, 32767, "memset"},
            Row{Family::zen_4_like, MEMGRAFT_ZERO_NOT_USED, 32768, "non-temporal-64"},
            Row{Family::zen_4_like, MEMGRAFT_ZERO_USED_LATE, 262143, "memset"},
            Row{Family::zen_4_like, MEMGRAFT_ZERO_USED_LATE, 262144, "non-temporal-64"},
-           Row{Family::zen_4_like, MEMGRAFT_ZERO_USED_LATE, mib, "non-temporal-64"},
+           Row{Family::zen_4_like, MEMGRAFT_ZERO_USED_LATE, kMiB, "non-temporal-64"},
            Row{Family::zen_4_like, MEMGRAFT_ZERO_USED_SOON, 262143, "memset"},
            Row{Family::zen_4_like, MEMGRAFT_ZERO_USED_SOON, 262144, "non-temporal-64"},
-           Row{Family::other, MEMGRAFT_ZERO_NOT_USED, mib, "memset"},
+           Row{Family::other, MEMGRAFT_ZERO_NOT_USED, kMiB, "memset"},
        }) {
-    EXPECT_EQ(default_name(row.family, row.mode, row.bytes, 32 * mib), row.name)
-        << row.bytes << " bytes, " << mode_names[row.mode];
+    EXPECT_EQ(default_name(row.family, row.mode, row.bytes, 32 * kMiB), row.name)
+        << row.bytes << " bytes, " << kModeNames[row.mode];
   }
 }
 
 TEST(Best, IsTheDefaultOfThisCpu) {
   for (const memgraft_zero_use use :
        {MEMGRAFT_ZERO_RESIDENT, MEMGRAFT_ZERO_NOT_USED, MEMGRAFT_ZERO_USED_LATE, MEMGRAFT_ZERO_USED_SOON}) {
-    for (std::size_t bytes = 1; bytes <= 4096 * mib; bytes *= 2) {
+    for (std::size_t bytes = 1; bytes <= 4096 * kMiB; bytes *= 2) {
       const std::string_view name = default_name(family_of_cpu(), use, bytes, last_level_cache_bytes());
       const memgraft_zero_kernel* expected =
-          name == widest_non_temporal ? memgraft_zero_chosen(MEMGRAFT_ZERO_NON_TEMPORAL) : find(name);
+          name == kWidestNonTemporal ? memgraft_zero_chosen(MEMGRAFT_ZERO_NON_TEMPORAL) : find(name);
       // Where this CPU does not have it, memset.
       const bool there = expected != nullptr && expected->available;
       EXPECT_EQ(std::string_view(memgraft_zero_best(use, bytes, 1)->name), there ? expected->name : "memset")
-          << bytes << " bytes, " << mode_names[use];
+          << bytes << " bytes, " << kModeNames[use];
     }
   }
 }

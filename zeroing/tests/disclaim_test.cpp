@@ -26,14 +26,14 @@ namespace {
 
 std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
-/// As the system says; 0 where it has no transparent huge pages.
+// As the system says; 0 where it has no transparent huge pages.
 std::size_t huge_page_bytes() {
   std::ifstream in("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size");
   std::size_t bytes = 0;
   return in >> bytes ? bytes : 0;
 }
 
-/// An emulator may not do what madvise(2) says; the library then gives nothing back.
+// An emulator may not do what madvise(2) says; the library then gives nothing back.
 bool madvise_is_trusted() {
   const GuardedPages page(1);
   return memgraft_disclaim(page.memory().data(), page.memory().size(), MEMGRAFT_DISCLAIM_PLAIN).error !=
@@ -60,7 +60,7 @@ class EveryVariant : public ::testing::TestWithParam<Variant> {
   std::string mistake_in(std::span<std::byte> memory, std::size_t offset, std::size_t bytes) {
     return mistake(GetParam().zero, memory, offset, bytes, random_, expected_);
   }
-  /// The pages that this variant gives back are made of these.
+  // The pages that this variant gives back are made of these.
   [[nodiscard]] static std::size_t unit() {
     const bool huge = GetParam().variant == MEMGRAFT_DISCLAIM_HUGE && huge_page_bytes() != 0;
     return huge ? huge_page_bytes() : page_bytes();
@@ -69,7 +69,7 @@ class EveryVariant : public ::testing::TestWithParam<Variant> {
   std::vector<std::byte> expected_;
 };
 
-/// Of [at, at + bytes), what lies in whole pages of `size` bytes; counted page by page.
+// Of [at, at + bytes), what lies in whole pages of `size` bytes; counted page by page.
 std::size_t in_whole_pages(const std::byte* at, std::size_t bytes, std::size_t size) {
   const auto first = reinterpret_cast<std::uintptr_t>(at);
   std::size_t whole = 0;
@@ -128,7 +128,7 @@ TEST_P(EveryVariant, AcceptsNullWithLengthZero) {
   EXPECT_EQ(done.given_back + done.zeroed, 0U);
 }
 
-/// Memory that cannot be given back: all of it is zeroed, and the result says so.
+// Memory that cannot be given back: all of it is zeroed, and the result says so.
 void expect_zeroed_instead(std::span<std::byte> memory, memgraft_disclaim_variant variant) {
   Random random(5);
   scribble(memory, random);
@@ -212,7 +212,7 @@ TEST(Disclaim, GivesPagesBackAndPopulatesThem) {
   EXPECT_EQ(resident(), 4);
 }
 
-/// The flags that the system keeps for the mapping of `at` (proc(5), /proc/pid/smaps, VmFlags).
+// The flags that the system keeps for the mapping of `at` (proc(5), /proc/pid/smaps, VmFlags).
 std::string flags_of_mapping(const std::byte* at) {
   std::ifstream smaps("/proc/self/smaps");
   std::string line;

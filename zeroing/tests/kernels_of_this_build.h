@@ -16,7 +16,7 @@ inline std::span<const memgraft_zero_kernel> kernels() {
   return {first, count};
 }
 
-/// Null where this build has no such kernel.
+// Null where this build has no such kernel.
 inline const memgraft_zero_kernel* find(std::string_view name) {
   const auto all = kernels();
   const auto found = std::ranges::find_if(all, [&](const auto& kernel) { return kernel.name == name; });

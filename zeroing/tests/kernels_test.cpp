@@ -12,7 +12,7 @@
 namespace memgraft::zeroing::testing {
 namespace {
 
-constexpr std::size_t most_alignments = 64;  // of an x86-64 cache line
+constexpr std::size_t kMostAlignments = 64;  // of an x86-64 cache line
 
 struct Subject {
   std::string name;
@@ -45,7 +45,7 @@ class EveryKernel : public ::testing::TestWithParam<Subject> {
     }
   }
 
-  /// What is wrong when this kernel zeroes [offset, offset + bytes) of `memory`, or an empty string.
+  // What is wrong when this kernel zeroes [offset, offset + bytes) of `memory`, or an empty string.
   std::string mistake_in(std::span<std::byte> memory, std::size_t offset, std::size_t bytes) {
     return mistake(GetParam().zero, memory, offset, bytes, random_, expected_);
   }
@@ -56,32 +56,32 @@ class EveryKernel : public ::testing::TestWithParam<Subject> {
 };
 
 TEST_P(EveryKernel, ZeroesEveryAlignmentAndSmallLength) {
-  constexpr std::size_t most_bytes = 512;
-  constexpr std::size_t guard = 64;
-  const GuardedPages pages(guard + most_alignments + most_bytes + guard);
-  for (std::size_t alignment = 0; alignment < most_alignments; ++alignment) {
-    for (std::size_t bytes = 0; bytes <= most_bytes; ++bytes) {
-      const auto memory = pages.memory().first(guard + alignment + bytes + guard);
-      ASSERT_EQ(mistake_in(memory, guard + alignment, bytes), "");
+  constexpr std::size_t kMostBytes = 512;
+  constexpr std::size_t kGuard = 64;
+  const GuardedPages pages(kGuard + kMostAlignments + kMostBytes + kGuard);
+  for (std::size_t alignment = 0; alignment < kMostAlignments; ++alignment) {
+    for (std::size_t bytes = 0; bytes <= kMostBytes; ++bytes) {
+      const auto memory = pages.memory().first(kGuard + alignment + bytes + kGuard);
+      ASSERT_EQ(mistake_in(memory, kGuard + alignment, bytes), "");
     }
   }
 }
 
-/// Blocks that one instruction zeroes have 32 to 2048 bytes, and a turn up to four of them: what there is
-/// before the first, how many there are, and what is left behind the last.
+// Blocks that one instruction zeroes have 32 to 2048 bytes, and a turn up to four of them: what there is
+// before the first, how many there are, and what is left behind the last.
 TEST_P(EveryKernel, ZeroesAroundTheBordersOfBlocks) {
-  constexpr std::size_t most_block = 2048;
-  constexpr std::size_t most_blocks = 9;
-  constexpr std::size_t guard = 64;
-  const GuardedPages pages((most_blocks + 4) * most_block + guard);
-  for (std::size_t block = 32; block <= most_block; block *= 2) {
-    const std::size_t border = (guard + 2 * block - 1) / block * block;
+  constexpr std::size_t kMostBlock = 2048;
+  constexpr std::size_t kMostBlocks = 9;
+  constexpr std::size_t kGuard = 64;
+  const GuardedPages pages((kMostBlocks + 4) * kMostBlock + kGuard);
+  for (std::size_t block = 32; block <= kMostBlock; block *= 2) {
+    const std::size_t border = (kGuard + 2 * block - 1) / block * block;
     for (const std::size_t before : {std::size_t{0}, std::size_t{1}, block / 2, block - 1}) {
-      for (std::size_t blocks = 0; blocks <= most_blocks; ++blocks) {
+      for (std::size_t blocks = 0; blocks <= kMostBlocks; ++blocks) {
         for (const std::size_t behind : {std::size_t{0}, std::size_t{1}, block - 1}) {
           const std::size_t offset = border - before;
           const std::size_t bytes = before + blocks * block + behind;
-          ASSERT_EQ(mistake_in(pages.memory().first(offset + bytes + guard), offset, bytes), "");
+          ASSERT_EQ(mistake_in(pages.memory().first(offset + bytes + kGuard), offset, bytes), "");
         }
       }
     }
@@ -89,18 +89,18 @@ TEST_P(EveryKernel, ZeroesAroundTheBordersOfBlocks) {
 }
 
 TEST_P(EveryKernel, ZeroesLargeBlocksAnywhere) {
-  constexpr std::size_t most_bytes = 5 << 20;  // beyond the L2 cache and a huge page
-  constexpr int trials = 40;
-  constexpr std::uint64_t seed = 4;
-  const GuardedPages pages(most_bytes);
-  Random random(seed);
-  for (int trial = 0; trial < trials; ++trial) {
+  constexpr std::size_t kMostBytes = 5 << 20;  // beyond the L2 cache and a huge page
+  constexpr int kTrials = 40;
+  constexpr std::uint64_t kSeed = 4;
+  const GuardedPages pages(kMostBytes);
+  Random random(kSeed);
+  for (int trial = 0; trial < kTrials; ++trial) {
     // Lengths of all magnitudes alike, not nearly all of megabytes.
-    const std::size_t limit = most_bytes >> random.below(12);
+    const std::size_t limit = kMostBytes >> random.below(12);
     const std::size_t bytes = random.below(limit);
     const std::size_t offset = random.below(limit - bytes);
     ASSERT_EQ(mistake_in(pages.memory().first(limit), offset, bytes), "")
-        << "seed " << seed << ", trial " << trial;
+        << "seed " << kSeed << ", trial " << trial;
   }
 }
 

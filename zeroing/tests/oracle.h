@@ -16,8 +16,8 @@
 
 namespace memgraft::zeroing::testing {
 
-/// The same sequence of 64-bit numbers from the same seed, on every platform (SplitMix64: Steele, Lea and
-/// Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
+// The same sequence of 64-bit numbers from the same seed, on every platform (SplitMix64: Steele, Lea and
+// Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -29,17 +29,17 @@ class Random {
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
     return z ^ (z >> 31);
   }
-  /// In [0, limit); the slight bias does not matter here.
+  // In [0, limit); the slight bias does not matter here.
   std::size_t below(std::size_t limit) { return static_cast<std::size_t>(next() % limit); }
 
  private:
   std::uint64_t state_;
 };
 
-/// Whole pages of memory between two pages that may be neither read nor written: one byte too far faults.
+// Whole pages of memory between two pages that may be neither read nor written: one byte too far faults.
 class GuardedPages {
  public:
-  /// At least `bytes`, rounded up to pages.
+  // At least `bytes`, rounded up to pages.
   explicit GuardedPages(std::size_t bytes) : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
     inside_ = (bytes + page_ - 1) / page_ * page_;
     all_ = mmap(nullptr, inside_ + 2 * page_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -64,7 +64,7 @@ class GuardedPages {
   void* all_ = nullptr;
 };
 
-/// Fills with bytes that are random but never 0, so that every byte left alone shows.
+// Fills with bytes that are random but never 0, so that every byte left alone shows.
 inline void scribble(std::span<std::byte> memory, Random& random) {
   std::size_t at = 0;
   while (at < memory.size()) {
@@ -75,9 +75,9 @@ inline void scribble(std::span<std::byte> memory, Random& random) {
   }
 }
 
-/// Scribbles over `memory`, has `zero` zero [offset, offset + bytes) of it, and compares all of it with what
-/// a naive loop makes of the same. Returns what is wrong, or an empty string. `expected` is room for the
-/// comparison, kept by the caller so that it need not be allocated each time.
+// Scribbles over `memory`, has `zero` zero [offset, offset + bytes) of it, and compares all of it with what
+// a naive loop makes of the same. Returns what is wrong, or an empty string. `expected` is room for the
+// comparison, kept by the caller so that it need not be allocated each time.
 inline std::string mistake(void (*zero)(void*, std::size_t), std::span<std::byte> memory, std::size_t offset,
                            std::size_t bytes, Random& random, std::vector<std::byte>& expected) {
   scribble(memory, random);

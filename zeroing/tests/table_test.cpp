@@ -19,25 +19,25 @@
 namespace memgraft::zeroing {
 namespace {
 
-constexpr std::size_t most_bytes = std::numeric_limits<std::size_t>::max();
-constexpr std::size_t resident = MEMGRAFT_ZERO_RESIDENT;
-constexpr std::size_t late = MEMGRAFT_ZERO_USED_LATE;
+constexpr std::size_t kMostBytes = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kResident = MEMGRAFT_ZERO_RESIDENT;
+constexpr std::size_t kLate = MEMGRAFT_ZERO_USED_LATE;
 
 void zero(void* /*memory*/, std::size_t /*bytes*/) {}
 
-constexpr std::array<memgraft_zero_kernel, 4> kernels = {{
+constexpr std::array<memgraft_zero_kernel, 4> kErnels = {{
     {"default", "", MEMGRAFT_ZERO_ORDINARY, 0, true, zero},
     {"one", "", MEMGRAFT_ZERO_ORDINARY, 0, true, zero},
     {"two", "", MEMGRAFT_ZERO_NON_TEMPORAL, 0, true, zero},
     {"of-another-cpu", "", MEMGRAFT_ZERO_ORDINARY, 0, false, zero},
 }};
 
-constexpr const char* head = "memgraft-zeroing-table 1\ncpu A CPU (R)\n";
+constexpr const char* kHead = "memgraft-zeroing-table 1\ncpu A CPU (R)\n";
 
 Table defaults() {
   Table table;
   for (Mode& mode : table.modes) {
-    mode.groups.front().best.fill(kernels.data());
+    mode.groups.front().best.fill(kErnels.data());
   }
   return table;
 }
@@ -56,32 +56,32 @@ struct Outcome {
 Outcome read(const std::string& text, std::string_view cpu = "A CPU (R)") {
   Outcome outcome{.right = false, .table = defaults(), .line = 0, .message = {}};
   TableError error;
-  outcome.right = read_table(text, cpu, kernels, outcome.table, error);
+  outcome.right = read_table(text, cpu, kErnels, outcome.table, error);
   outcome.line = error.line;
   outcome.message = error.message.data();
   return outcome;
 }
 
-Outcome read_rows(const std::string& rows) { return read(head + rows); }
+Outcome read_rows(const std::string& rows) { return read(kHead + rows); }
 
 TEST(Table, GivesEachSizeItsKernel) {
   const Outcome outcome = read_rows("resident 1 0 one\nresident 1 4096 two\nresident 1 1048576 one");
   ASSERT_TRUE(outcome.right) << outcome.message;
   for (const std::size_t bytes :
-       {std::size_t{0}, std::size_t{1}, std::size_t{4095}, std::size_t{1048576}, most_bytes}) {
-    EXPECT_EQ(outcome.best(resident, bytes, 1), "one") << bytes;
+       {std::size_t{0}, std::size_t{1}, std::size_t{4095}, std::size_t{1048576}, kMostBytes}) {
+    EXPECT_EQ(outcome.best(kResident, bytes, 1), "one") << bytes;
   }
   for (const std::size_t bytes : {4096U, 4097U, 8192U, 1048575U}) {
-    EXPECT_EQ(outcome.best(resident, bytes, 1), "two") << bytes;
+    EXPECT_EQ(outcome.best(kResident, bytes, 1), "two") << bytes;
   }
 }
 
 TEST(Table, LeavesOtherModesTheDefaults) {
   const Outcome outcome = read_rows("# a comment\n\nstreaming-late 1 0 one\n");
   ASSERT_TRUE(outcome.right) << outcome.message;
-  EXPECT_EQ(outcome.best(late, 64, 1), "one");
+  EXPECT_EQ(outcome.best(kLate, 64, 1), "one");
   for (const std::size_t mode : {std::size_t{0}, std::size_t{1}, std::size_t{3}}) {
-    EXPECT_EQ(outcome.best(mode, 64, 1), "default") << mode_names[mode];
+    EXPECT_EQ(outcome.best(mode, 64, 1), "default") << kModeNames[mode];
   }
 }
 
@@ -89,10 +89,10 @@ TEST(Table, TakesTheNearestNumberOfThreadsByRatio) {
   const Outcome outcome = read_rows("resident 2 0 one\nresident 18 0 two\nresident 32 0 one\n");
   ASSERT_TRUE(outcome.right) << outcome.message;
   for (const unsigned threads : {0U, 1U, 2U, 6U, 25U, 32U, 1000U, std::numeric_limits<unsigned>::max()}) {
-    EXPECT_EQ(outcome.best(resident, 64, threads), "one") << threads;
+    EXPECT_EQ(outcome.best(kResident, 64, threads), "one") << threads;
   }
   for (const unsigned threads : {7U, 18U, 24U}) {  // 2 * 18 = 6 * 6; 18 * 32 = 24 * 24
-    EXPECT_EQ(outcome.best(resident, 64, threads), "two") << threads;
+    EXPECT_EQ(outcome.best(kResident, 64, threads), "two") << threads;
   }
 }
 
@@ -103,9 +103,9 @@ struct Refused {
 };
 
 TEST(Table, RefusesWhatItDoesNotUnderstand) {
-  const std::string start = head;
+  const std::string start = kHead;
   std::string many = start;
-  for (std::size_t threads = 1; threads <= most_groups + 1; ++threads) {
+  for (std::size_t threads = 1; threads <= kMostGroups + 1; ++threads) {
     many += "resident " + std::to_string(threads) + " 0 one\n";
   }
   const std::vector<Refused> all = {
@@ -133,7 +133,7 @@ TEST(Table, RefusesWhatItDoesNotUnderstand) {
       {start + "resident 1 0 one\nresident 2 64 two", 4, "begins at 64 bytes, expected"},
       {start + "resident 1 0 one\nresident 1 64 two\nresident 1 32 one", 5, "begins at 32 bytes, expected"},
       {start + "# " + std::string(300, 'x'), 3, "it has 302 characters, expected at most 256"},
-      {many, 2 + most_groups + 1, "a mode that has 8"},
+      {many, 2 + kMostGroups + 1, "a mode that has 8"},
   };
   for (const Refused& refused : all) {
     const Outcome outcome = read(refused.text);
@@ -144,7 +144,7 @@ TEST(Table, RefusesWhatItDoesNotUnderstand) {
 }
 
 TEST(Table, RefusesTheTableOfAnotherCpu) {
-  const std::string text = std::string(head) + "resident 1 0 one";
+  const std::string text = std::string(kHead) + "resident 1 0 one";
   EXPECT_NE(read(text, "B").message.find("for the CPU 'A CPU (R)', expected this one, 'B'"),
             std::string::npos);
   EXPECT_NE(read(text, "").message.find("does not say what this one is"), std::string::npos);
@@ -170,7 +170,7 @@ TEST(CpuName, IsOfTheFirstCpuOfEachArchitecture) {
 TEST(CpuName, IsOneShortLine) {
   EXPECT_STREQ(name_in("cpu: a\x01\xff").data(), "a??");
   const CpuName cut = name_in("cpu: " + std::string(1000, 'x'));
-  EXPECT_EQ(std::string(cut.data()), std::string(longest_cpu_name, 'x'));
+  EXPECT_EQ(std::string(cut.data()), std::string(kLongestCpuName, 'x'));
 }
 
 // From here on: files, and the one table that is in force. Each test has a process of its own.
@@ -192,7 +192,7 @@ class Files : public ::testing::Test {
     return path;
   }
 
-  /// The message, or an empty string where the table was taken.
+  // The message, or an empty string where the table was taken.
   static std::string load(const std::string& path) {
     std::array<char, 1000> error{};
     return memgraft_zero_load_table(path.c_str(), error.data(), error.size()) ? "" : error.data();
@@ -222,7 +222,7 @@ TEST(Best, IsAvailableWithoutATable) {
   EXPECT_EQ(memgraft_zero_table(), nullptr);
   for (const auto use :
        {MEMGRAFT_ZERO_RESIDENT, MEMGRAFT_ZERO_NOT_USED, MEMGRAFT_ZERO_USED_LATE, MEMGRAFT_ZERO_USED_SOON}) {
-    for (const std::size_t bytes : {std::size_t{0}, std::size_t{64}, std::size_t{1} << 20, most_bytes}) {
+    for (const std::size_t bytes : {std::size_t{0}, std::size_t{64}, std::size_t{1} << 20, kMostBytes}) {
       for (const unsigned threads : {0U, 1U, 1000U}) {
         const memgraft_zero_kernel* kernel = memgraft_zero_best(use, bytes, threads);
         ASSERT_NE(kernel, nullptr);

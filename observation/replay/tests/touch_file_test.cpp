@@ -161,7 +161,7 @@ TEST_F(TouchFile, ADiskThatIsFullIsNoticed) {
 
 TEST_F(TouchFile, ReplayGivesAllAtOnce) {
   write(kHeader, kTouches);
-  auto made = replay_touches(file(), Pace::kAtOnce);
+  auto made = replay_touches(file(), Pace::at_once);
   ASSERT_TRUE(std::holds_alternative<std::unique_ptr<Monitor>>(made));
   const auto& monitor = std::get<std::unique_ptr<Monitor>>(made);
   EXPECT_EQ(monitor->sees().name, "replay:" + file());

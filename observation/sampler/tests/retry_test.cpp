@@ -39,31 +39,31 @@ struct Page {
   }
 };
 
-TEST(Retry, OfAGuardedPage) { EXPECT_EQ(Page{.guarded = true}.fault(), Retry::kOurs); }
+TEST(Retry, OfAGuardedPage) { EXPECT_EQ(Page{.guarded = true}.fault(), Retry::ours); }
 
-TEST(Retry, WhereAnotherThreadWasFirst) { EXPECT_EQ(Page{}.fault(), Retry::kOfAnothers); }
+TEST(Retry, WhereAnotherThreadWasFirst) { EXPECT_EQ(Page{}.fault(), Retry::of_anothers); }
 
 TEST(Retry, NotOfAPageThatTheProgramMadeInaccessible) {
   Page page{.inaccessible_by_program = true};
-  EXPECT_EQ(page.fault(), Retry::kNo);
+  EXPECT_EQ(page.fault(), Retry::no);
   EXPECT_EQ(page.looks, 1U);
 }
 
 // Two threads fault on it, the first releases it, and it is guarded again before the second has looked.
 TEST(Retry, OfAPageThatIsGuardedAgainMeanwhile) {
-  EXPECT_EQ(Page{.guarded_again_at = 1}.fault(), Retry::kOurs);
+  EXPECT_EQ(Page{.guarded_again_at = 1}.fault(), Retry::ours);
 }
 
 TEST(Retry, OfAPageThatIsGuardedAgainAndReleasedByAThird) {
   Page page{.guarded_again_at = 1, .released_again_at = 1};
-  EXPECT_EQ(page.fault(), Retry::kOfAnothers);
+  EXPECT_EQ(page.fault(), Retry::of_anothers);
   EXPECT_EQ(page.looks, 2U);
 }
 
 // Other pages' guardings are no news for ever.
 TEST(Retry, NotForEverWhereOtherPagesAreGuarded) {
   Page page{.inaccessible_by_program = true, .others_are_guarded = true};
-  EXPECT_EQ(page.fault(), Retry::kNo);
+  EXPECT_EQ(page.fault(), Retry::no);
   EXPECT_EQ(page.looks, 3U);
 }
 

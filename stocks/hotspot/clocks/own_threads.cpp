@@ -15,28 +15,28 @@ struct OwnThread {
 // As they are called in JDK 17, 21 and 25 (each NonJavaThread's and JavaThread's constructor in
 // src/hotspot/share); tests/test_own_threads.py compares with what those JVMs say they run.
 constexpr auto kOwnThreads = std::to_array<OwnThread>({
-    {.name = "C1 CompilerThre", .owner = ThreadOwner::kCompiler},
-    {.name = "C2 CompilerThre", .owner = ThreadOwner::kCompiler},
-    {.name = "GC Thread#", .owner = ThreadOwner::kCollector, .numbered = true},
-    {.name = "G1 Conc#", .owner = ThreadOwner::kCollector, .numbered = true},
-    {.name = "G1 Main Marker", .owner = ThreadOwner::kCollector},
-    {.name = "G1 Refine#", .owner = ThreadOwner::kCollector, .numbered = true},
-    {.name = "G1 Service", .owner = ThreadOwner::kCollector},
-    {.name = "StringDedupProc", .owner = ThreadOwner::kCollector},  // 17
-    {.name = "StringDedupThre", .owner = ThreadOwner::kCollector},  // 21 and 25
-    {.name = "VM Thread", .owner = ThreadOwner::kVm},
-    {.name = "VM Periodic Tas", .owner = ThreadOwner::kVm},
-    {.name = "Attach Listener", .owner = ThreadOwner::kVm},
-    {.name = "Signal Dispatch", .owner = ThreadOwner::kVm},
-    {.name = "Service Thread", .owner = ThreadOwner::kVm},
-    {.name = "Monitor Deflati", .owner = ThreadOwner::kVm},
-    {.name = "Notification Th", .owner = ThreadOwner::kVm},
-    {.name = "Sweeper thread", .owner = ThreadOwner::kVm},   // 17: sweeps the code cache
-    {.name = "AsyncLog Thread", .owner = ThreadOwner::kVm},  // with -Xlog:async
-    {.name = "JFR Recorder Th", .owner = ThreadOwner::kVm},
-    {.name = "JFR Periodic Ta", .owner = ThreadOwner::kVm},
-    {.name = "JFR Thread Samp", .owner = ThreadOwner::kVm},  // 17 and 21
-    {.name = "JFR Sampler Thr", .owner = ThreadOwner::kVm},  // 25
+    {.name = "C1 CompilerThre", .owner = ThreadOwner::compiler},
+    {.name = "C2 CompilerThre", .owner = ThreadOwner::compiler},
+    {.name = "GC Thread#", .owner = ThreadOwner::collector, .numbered = true},
+    {.name = "G1 Conc#", .owner = ThreadOwner::collector, .numbered = true},
+    {.name = "G1 Main Marker", .owner = ThreadOwner::collector},
+    {.name = "G1 Refine#", .owner = ThreadOwner::collector, .numbered = true},
+    {.name = "G1 Service", .owner = ThreadOwner::collector},
+    {.name = "StringDedupProc", .owner = ThreadOwner::collector},  // 17
+    {.name = "StringDedupThre", .owner = ThreadOwner::collector},  // 21 and 25
+    {.name = "VM Thread", .owner = ThreadOwner::vm},
+    {.name = "VM Periodic Tas", .owner = ThreadOwner::vm},
+    {.name = "Attach Listener", .owner = ThreadOwner::vm},
+    {.name = "Signal Dispatch", .owner = ThreadOwner::vm},
+    {.name = "Service Thread", .owner = ThreadOwner::vm},
+    {.name = "Monitor Deflati", .owner = ThreadOwner::vm},
+    {.name = "Notification Th", .owner = ThreadOwner::vm},
+    {.name = "Sweeper thread", .owner = ThreadOwner::vm},   // 17: sweeps the code cache
+    {.name = "AsyncLog Thread", .owner = ThreadOwner::vm},  // with -Xlog:async
+    {.name = "JFR Recorder Th", .owner = ThreadOwner::vm},
+    {.name = "JFR Periodic Ta", .owner = ThreadOwner::vm},
+    {.name = "JFR Thread Samp", .owner = ThreadOwner::vm},  // 17 and 21
+    {.name = "JFR Sampler Thr", .owner = ThreadOwner::vm},  // 25
 });
 
 bool is(const OwnThread& thread, std::string_view name) noexcept {
@@ -50,9 +50,9 @@ bool is(const OwnThread& thread, std::string_view name) noexcept {
 }  // namespace
 
 linux_os::ThreadKind own_thread_kind(std::string_view name) noexcept {
-  ThreadOwner owner = ThreadOwner::kProgram;
+  ThreadOwner owner = ThreadOwner::program;
   if (name.starts_with(kMemgraftThreadPrefix)) {
-    owner = ThreadOwner::kMemgraft;
+    owner = ThreadOwner::memgraft;
   }
   for (const OwnThread& thread : kOwnThreads) {
     owner = is(thread, name) ? thread.owner : owner;
@@ -62,15 +62,15 @@ linux_os::ThreadKind own_thread_kind(std::string_view name) noexcept {
 
 std::string_view name_of(ThreadOwner owner) noexcept {
   switch (owner) {
-    case ThreadOwner::kCompiler:
+    case ThreadOwner::compiler:
       return "compiler";
-    case ThreadOwner::kCollector:
+    case ThreadOwner::collector:
       return "collector";
-    case ThreadOwner::kVm:
+    case ThreadOwner::vm:
       return "vm";
-    case ThreadOwner::kMemgraft:
+    case ThreadOwner::memgraft:
       return "memgraft";
-    case ThreadOwner::kProgram:
+    case ThreadOwner::program:
       break;
   }
   return "program";

@@ -11,11 +11,11 @@ namespace memgraft::hotspot {
 // program's: its own threads, those that JNI attached, and also "Finalizer", "Reference Handler" and
 // "Common-Cleaner".
 enum class ThreadOwner : linux_os::ThreadKind {
-  kProgram = linux_os::kProgramThread,
-  kCompiler,   // C1 and C2; they come and go with their work
-  kCollector,  // the collectors' workers; Serial has none and collects on the VM thread
-  kVm,         // the VM thread, and those that serve it: signals, logs, monitors, code, recordings
-  kMemgraft,   // what the agent starts
+  program = linux_os::kProgramThread,
+  compiler,   // C1 and C2; they come and go with their work
+  collector,  // the collectors' workers; Serial has none and collects on the VM thread
+  vm,         // the VM thread, and those that serve it: signals, logs, monitors, code, recordings
+  memgraft,   // what the agent starts
 };
 
 // The first bytes of the names of the agent's own threads.

@@ -26,8 +26,8 @@ ProgramClock::Reading ProgramClock::read() {
   Reading reading;
   reading.wall_seconds = to_seconds(read_clock(CLOCK_MONOTONIC));
   if (const auto times = watch_.read()) {
-    reading.process_cpu_seconds = to_seconds(times->process) - seconds_of(*times, ThreadOwner::kMemgraft);
-    reading.program_cpu_seconds = seconds_of(*times, ThreadOwner::kProgram);
+    reading.process_cpu_seconds = to_seconds(times->process) - seconds_of(*times, ThreadOwner::memgraft);
+    reading.program_cpu_seconds = seconds_of(*times, ThreadOwner::program);
   } else {
     // Without /proc nobody's time can be told apart.
     reading.process_cpu_seconds = to_seconds(read_clock(CLOCK_PROCESS_CPUTIME_ID));

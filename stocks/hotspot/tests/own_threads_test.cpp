@@ -29,8 +29,8 @@ TEST(OwnThreads, OfTheProgramAreEveryOther) {
 }
 
 TEST(OwnThreads, FitTheTableOfThreadTimes) {
-  EXPECT_LT(static_cast<std::size_t>(ThreadOwner::kMemgraft), linux_os::kThreadKinds);
-  EXPECT_EQ(static_cast<linux_os::ThreadKind>(ThreadOwner::kProgram), linux_os::kProgramThread);
+  EXPECT_LT(static_cast<std::size_t>(ThreadOwner::memgraft), linux_os::kThreadKinds);
+  EXPECT_EQ(static_cast<linux_os::ThreadKind>(ThreadOwner::program), linux_os::kProgramThread);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ void* allocate(void* /*heap*/, std::size_t /*min*/, std::size_t /*requested*/, s
   return nullptr;
 }
 using Method = void* (*)(void*, std::size_t, std::size_t, std::size_t*);
-extern const Method vtable[4] __asm__("_ZTV20ParallelScavengeHeap");
-const Method vtable[4] = {nullptr, nullptr, allocate, allocate};
+extern const Method kVtable[4] __asm__("_ZTV20ParallelScavengeHeap");
+const Method kVtable[4] = {nullptr, nullptr, allocate, allocate};
 int fake_start() { return 1; }
 }

@@ -20,7 +20,7 @@ constexpr int deep_rounds(int rounds) {
 
 }  // namespace memgraft
 
-/// At the begin of a test that is not the gate's.
+// At the begin of a test that is not the gate's.
 #define MEMGRAFT_DEEP_TEST()                                             \
   if (!::memgraft::is_deep()) {                                          \
     GTEST_SKIP() << "SKIPPED: a deep test (make test-deep AREA=native)"; \

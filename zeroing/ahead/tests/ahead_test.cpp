@@ -16,7 +16,7 @@
 namespace memgraft::zeroing::testing {
 namespace {
 
-constexpr std::size_t block = 64 * kib;
+constexpr std::size_t kBlock = 64 * kKiB;
 
 class Ahead : public ::testing::TestWithParam<bool> {
  protected:
@@ -32,7 +32,7 @@ class Ahead : public ::testing::TestWithParam<bool> {
   std::optional<Nursery> nursery_;  // outlives the helper, which zeroes until `ahead` closes or ends
 
  protected:
-  ZeroingAhead ahead{settings(GetParam(), block)};
+  ZeroingAhead ahead{settings(GetParam(), kBlock)};
   std::string reason;
 };
 
@@ -41,19 +41,19 @@ INSTANTIATE_TEST_SUITE_P(Helper, Ahead, ::testing::Bool(), [](const auto& test) 
 });
 
 TEST_P(Ahead, WhatIsReadyIsOnlyLookedAt) {
-  const Nursery& nursery = nursery_of(mib);
+  const Nursery& nursery = nursery_of(kMiB);
   nursery.soil();
   ahead.open(nursery.memory());
-  ASSERT_TRUE(all_zeroed(mib));
+  ASSERT_TRUE(all_zeroed(kMiB));
 
-  const auto taken = ahead.take(nursery.memory().data(), mib);
+  const auto taken = ahead.take(nursery.memory().data(), kMiB);
 
-  EXPECT_EQ(taken.ready, Bytes(mib));
+  EXPECT_EQ(taken.ready, Bytes(kMiB));
   EXPECT_EQ(taken.zeroed, Bytes(0));
   EXPECT_TRUE(holds(nursery.memory(), std::byte{0}));
   ahead.close();
   const auto counts = ahead.counts();
-  EXPECT_EQ(counts.taken_ready, Bytes(mib));
+  EXPECT_EQ(counts.taken_ready, Bytes(kMiB));
   EXPECT_EQ(counts.zeroed_now, Bytes(0));
   EXPECT_EQ(counts.opens, 1U);
   EXPECT_EQ(counts.closes, 1U);
@@ -62,29 +62,30 @@ TEST_P(Ahead, WhatIsReadyIsOnlyLookedAt) {
 }
 
 TEST_P(Ahead, MemoryOutsideTheRegionIsZeroedByWhoTakesIt) {
-  const Nursery& nursery = nursery_of(mib);
+  const Nursery& nursery = nursery_of(kMiB);
   nursery.soil();
-  const auto region = nursery.memory().subspan(block + 24, 2 * block);  // begins and ends within cache lines
+  const auto region =
+      nursery.memory().subspan(kBlock + 24, 2 * kBlock);  // begins and ends within cache lines
   ahead.open(region);
-  ASSERT_TRUE(all_zeroed(2 * block - 64));
+  ASSERT_TRUE(all_zeroed(2 * kBlock - 64));
 
-  const auto taken = ahead.take(nursery.memory().data(), mib);
+  const auto taken = ahead.take(nursery.memory().data(), kMiB);
 
-  EXPECT_EQ(taken.ready, Bytes(2 * block - 64));
-  EXPECT_EQ(taken.zeroed, Bytes(mib - 2 * block + 64));
+  EXPECT_EQ(taken.ready, Bytes(2 * kBlock - 64));
+  EXPECT_EQ(taken.zeroed, Bytes(kMiB - 2 * kBlock + 64));
   EXPECT_TRUE(holds(nursery.memory(), std::byte{0}));
 }
 
 TEST_P(Ahead, WritesNothingOutsideTheRegionAndNothingOnceClosed) {
-  const Nursery& nursery = nursery_of(mib);
+  const Nursery& nursery = nursery_of(kMiB);
   nursery.soil();
-  const auto region = nursery.memory().subspan(3 * block + 1000, 5 * block + 3);
+  const auto region = nursery.memory().subspan(3 * kBlock + 1000, 5 * kBlock + 3);
   ahead.open(region);
-  ASSERT_TRUE(all_zeroed(5 * block - 128));
+  ASSERT_TRUE(all_zeroed(5 * kBlock - 128));
   ahead.close();
-  EXPECT_TRUE(holds(nursery.memory().first(3 * block + 1000), dirt));
-  const auto after = nursery.memory().subspan(8 * block + 1003);
-  EXPECT_TRUE(holds(after, dirt));
+  EXPECT_TRUE(holds(nursery.memory().first(3 * kBlock + 1000), kDirt));
+  const auto after = nursery.memory().subspan(8 * kBlock + 1003);
+  EXPECT_TRUE(holds(after, kDirt));
 
   const auto taken = ahead.take(region.data(), region.size());
 
@@ -92,30 +93,30 @@ TEST_P(Ahead, WritesNothingOutsideTheRegionAndNothingOnceClosed) {
   EXPECT_TRUE(holds(region, std::byte{0}));
 }
 
-/// Neighbours in one block: the second must zero its part and leave the first's alone, and the helper both.
+// Neighbours in one block: the second must zero its part and leave the first's alone, and the helper both.
 TEST_P(Ahead, PartsOfOneBlock) {
-  const Nursery& nursery = nursery_of(mib);
-  for (std::size_t cut = 1; cut < block; cut += 4093) {
+  const Nursery& nursery = nursery_of(kMiB);
+  for (std::size_t cut = 1; cut < kBlock; cut += 4093) {
     nursery.soil();
     ahead.open(nursery.memory());
-    ahead.take(nursery.memory().data() + 5 * block, cut);
-    fill(nursery.memory().subspan(5 * block, cut), std::byte{1});
-    ahead.take(nursery.memory().data() + 5 * block + cut, block - cut);
-    fill(nursery.memory().subspan(5 * block + cut, block - cut), std::byte{2});
+    ahead.take(nursery.memory().data() + 5 * kBlock, cut);
+    fill(nursery.memory().subspan(5 * kBlock, cut), std::byte{1});
+    ahead.take(nursery.memory().data() + 5 * kBlock + cut, kBlock - cut);
+    fill(nursery.memory().subspan(5 * kBlock + cut, kBlock - cut), std::byte{2});
     ahead.close();
-    const auto whole = nursery.memory().subspan(5 * block, block);
+    const auto whole = nursery.memory().subspan(5 * kBlock, kBlock);
     ASSERT_TRUE(holds(whole.first(cut), std::byte{1}));
     ASSERT_TRUE(holds(whole.subspan(cut), std::byte{2}));
   }
 }
 
 TEST_P(Ahead, ExcludedMemoryIsLeftAlone) {
-  const Nursery& nursery = nursery_of(8 * mib);
+  const Nursery& nursery = nursery_of(8 * kMiB);
   for (int round = 0; round < 20; ++round) {
     nursery.soil();
     ahead.open(nursery.memory());
     const auto excluded =
-        nursery.memory().subspan(static_cast<std::size_t>(round) * 3 * block + 77, 2 * block);
+        nursery.memory().subspan(static_cast<std::size_t>(round) * 3 * kBlock + 77, 2 * kBlock);
     ahead.exclude(excluded.data(), excluded.size());
     fill(excluded, std::byte{7});
     // Everything else is zeroed or skipped; then nothing more happens.
@@ -126,7 +127,7 @@ TEST_P(Ahead, ExcludedMemoryIsLeftAlone) {
 }
 
 TEST_P(Ahead, RegionsOfAnySizeOneAfterTheOther) {
-  const Nursery& nursery = nursery_of(2 * mib);
+  const Nursery& nursery = nursery_of(2 * kMiB);
   Random random(11);
   for (int round = 0; round < 200; ++round) {
     nursery.soil();
@@ -142,9 +143,9 @@ TEST_P(Ahead, RegionsOfAnySizeOneAfterTheOther) {
   EXPECT_EQ(ahead.counts().closes + 1, ahead.counts().opens) << "open() closes what is still open";
 }
 
-/// Without a fork handler: a child made by clone(2) runs none.
+// Without a fork handler: a child made by clone(2) runs none.
 TEST_P(Ahead, AForkedChildZeroesForItself) {
-  const Nursery& nursery = nursery_of(16 * mib);
+  const Nursery& nursery = nursery_of(16 * kMiB);
   for (int round = 0; round < 10; ++round) {
     nursery.soil();
     ahead.open(nursery.memory());
@@ -156,7 +157,7 @@ TEST_P(Ahead, AForkedChildZeroesForItself) {
       const bool zero = holds(nursery.memory(), std::byte{0});
       ahead.close();
       ahead.open(nursery.memory());
-      const auto again = ahead.take(nursery.memory().data(), mib);
+      const auto again = ahead.take(nursery.memory().data(), kMiB);
       _exit(zero && taken.ready == Bytes(0) && again.ready == Bytes(0) ? 0 : 1);
     }
     int status = 0;
@@ -203,14 +204,14 @@ TEST_P(Ahead, TheHelperIsNamedAndTakesNoSignals) {
   EXPECT_EQ(sigismember(&here, SIGTERM), 0) << "the caller's mask is as before";
 }
 
-/// Run once more with that setting by CMakeLists.txt: everything works, by waiting.
+// Run once more with that setting by CMakeLists.txt: everything works, by waiting.
 TEST(AheadWithoutSequences, TheReasonIsNamed) {
   const char* const tunables = std::getenv("GLIBC_TUNABLES");
   if (tunables == nullptr || std::string(tunables).find("glibc.pthread.rseq=0") == std::string::npos) {
     GTEST_SKIP()
         << "SKIPPED: needs GLIBC_TUNABLES=glibc.pthread.rseq=0, with which zeroing.ahead.without_rseq runs";
   }
-  ZeroingAhead ahead(settings(true, block));
+  ZeroingAhead ahead(settings(true, kBlock));
   std::string reason;
   ASSERT_TRUE(ahead.start(reason)) << reason;
   EXPECT_FALSE(ahead.can_steal(reason));
@@ -218,16 +219,16 @@ TEST(AheadWithoutSequences, TheReasonIsNamed) {
 }
 
 TEST(AheadWithoutHelper, AllocatingThreadsZeroForThemselves) {
-  const Nursery nursery(mib);
+  const Nursery nursery(kMiB);
   nursery.soil();
-  ZeroingAhead ahead(settings(true, block));
+  ZeroingAhead ahead(settings(true, kBlock));
   ahead.open(nursery.memory());
-  const auto taken = ahead.take(nursery.memory().data(), mib);
-  EXPECT_EQ(taken.zeroed, Bytes(mib));
+  const auto taken = ahead.take(nursery.memory().data(), kMiB);
+  EXPECT_EQ(taken.zeroed, Bytes(kMiB));
   EXPECT_TRUE(holds(nursery.memory(), std::byte{0}));
-  ahead.exclude(nursery.memory().data(), mib);
+  ahead.exclude(nursery.memory().data(), kMiB);
   ahead.close();
-  EXPECT_EQ(ahead.counts().zeroed_now, Bytes(mib));
+  EXPECT_EQ(ahead.counts().zeroed_now, Bytes(kMiB));
   EXPECT_EQ(ahead.counts().opens, 0U);
 }
 
@@ -245,19 +246,19 @@ TEST(AheadWithoutHelper, AThreadThatTheSystemRefusesIsNamed) {
   const pid_t child = fork();  // the limit cannot be raised again
   ASSERT_GE(child, 0);
   if (child == 0) {
-    const Nursery nursery(mib);
+    const Nursery nursery(kMiB);
     nursery.soil();
-    ZeroingAhead ahead(settings(true, block));
+    ZeroingAhead ahead(settings(true, kBlock));
     const rlimit none{.rlim_cur = 0, .rlim_max = 0};
     setrlimit(RLIMIT_AS, &none);  // no room for a stack
     std::string reason;
     const bool started = ahead.start(reason);
     ahead.open(nursery.memory());
-    const auto taken = ahead.take(nursery.memory().data(), mib);
+    const auto taken = ahead.take(nursery.memory().data(), kMiB);
     ahead.close();
     const bool zero = holds(nursery.memory(), std::byte{0});
     const bool named = reason.starts_with("the thread that zeroes ahead cannot be started: ");
-    _exit((started ? 1 : 0) | (taken.zeroed == Bytes(mib) && zero ? 0 : 2) | (named ? 0 : 4));
+    _exit((started ? 1 : 0) | (taken.zeroed == Bytes(kMiB) && zero ? 0 : 2) | (named ? 0 : 4));
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);

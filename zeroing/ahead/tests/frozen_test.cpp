@@ -30,7 +30,7 @@ pid_t helper_thread() {
   return found;
 }
 
-/// A child process that stops one thread of this one, and lets it run on when asked.
+// A child process that stops one thread of this one, and lets it run on when asked.
 class Freezer {
  public:
   explicit Freezer(pid_t thread) {
@@ -59,7 +59,7 @@ class Freezer {
   Freezer(Freezer&&) = delete;
   Freezer& operator=(Freezer&&) = delete;
 
-  /// 0, or the error number with which the system refuses.
+  // 0, or the error number with which the system refuses.
   int attach() { return ask('a'); }
   int freeze() { return ask('f'); }
   int thaw() { return ask('t'); }
@@ -97,8 +97,8 @@ class Freezer {
   pid_t tracer_ = 0;
 };
 
-constexpr std::size_t nursery_bytes = 4 * mib;
-constexpr std::size_t block_bytes = 2 * mib;  // large, so that the helper is stopped within one
+constexpr std::size_t kNurseryBytes = 4 * kMiB;
+constexpr std::size_t kBlockBytes = 2 * kMiB;  // large, so that the helper is stopped within one
 
 class Frozen : public ::testing::Test {
  protected:
@@ -119,7 +119,7 @@ class Frozen : public ::testing::Test {
     }
   }
 
-  /// Opens the nursery and stops the helper a little later.
+  // Opens the nursery and stops the helper a little later.
   void open_and_freeze(Random& random) {
     nursery.soil();
     ahead.open(nursery.memory());
@@ -127,7 +127,7 @@ class Frozen : public ::testing::Test {
     ASSERT_EQ(freezer->freeze(), 0);
   }
 
-  /// The helper runs on: waits until it has finished something else, so that whatever it was about is over.
+  // The helper runs on: waits until it has finished something else, so that whatever it was about is over.
   void thaw_and_pass(std::span<std::byte> elsewhere) {
     ASSERT_EQ(freezer->thaw(), 0);
     const Bytes before = ahead.counts().zeroed_ahead;
@@ -136,16 +136,16 @@ class Frozen : public ::testing::Test {
     ahead.close();
   }
 
-  Nursery nursery{nursery_bytes};
-  Nursery other{mib};
-  ZeroingAhead ahead{settings(true, block_bytes)};  // its helper ends before the memory that it zeroes
+  Nursery nursery{kNurseryBytes};
+  Nursery other{kMiB};
+  ZeroingAhead ahead{settings(true, kBlockBytes)};  // its helper ends before the memory that it zeroes
   std::optional<Freezer> freezer;
 };
 
 TEST_F(Frozen, InABlockThatIsTaken) {
   Random random(3);
-  constexpr std::uint64_t enough = 3;
-  for (int round = 0; round < 2000 && ahead.counts().steals < enough; ++round) {
+  constexpr std::uint64_t kEnough = 3;
+  for (int round = 0; round < 2000 && ahead.counts().steals < kEnough; ++round) {
     open_and_freeze(random);
     const std::span<std::byte> all = nursery.memory();
     ahead.take(all.data(), all.size());
@@ -162,30 +162,30 @@ TEST_F(Frozen, InABlockThatIsTaken) {
     thaw_and_pass(other.memory());
     ASSERT_TRUE(holds(all, std::byte{5})) << "in round " << round;
   }
-  EXPECT_GE(ahead.counts().steals, enough);
+  EXPECT_GE(ahead.counts().steals, kEnough);
   EXPECT_EQ(ahead.counts().waits, 0U);
 }
 
-/// Over several collections: it must not take a later one's words for those it knew.
+// Over several collections: it must not take a later one's words for those it knew.
 TEST_F(Frozen, InABlockWhileCollectionsGoBy) {
   Random random(4);
-  constexpr std::uint64_t enough = 3;
-  for (int round = 0; round < 2000 && ahead.counts().closes_in_block < enough; ++round) {
+  constexpr std::uint64_t kEnough = 3;
+  for (int round = 0; round < 2000 && ahead.counts().closes_in_block < kEnough; ++round) {
     open_and_freeze(random);
     ahead.close();
     const std::span<std::byte> all = nursery.memory();
     for (std::size_t later = 0; later < random.below(4); ++later) {
       nursery.soil();
       ahead.open(all);
-      ahead.take(all.data(), block_bytes / 2);
-      ASSERT_TRUE(holds(all.first(block_bytes / 2), std::byte{0}));
+      ahead.take(all.data(), kBlockBytes / 2);
+      ASSERT_TRUE(holds(all.first(kBlockBytes / 2), std::byte{0}));
       ahead.close();
     }
     fill(all, std::byte{6});
     thaw_and_pass(other.memory());
     ASSERT_TRUE(holds(all, std::byte{6})) << "in round " << round;
   }
-  EXPECT_GE(ahead.counts().closes_in_block, enough);
+  EXPECT_GE(ahead.counts().closes_in_block, kEnough);
   EXPECT_EQ(ahead.counts().waits, 0U);
 }
 

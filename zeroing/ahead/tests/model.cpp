@@ -25,14 +25,14 @@ using Word = RelacyAtomic<Value>;
 #ifndef MEMGRAFT_MODEL_FORGETS
 #define MEMGRAFT_MODEL_FORGETS "nothing"
 #endif
-/// What this machine leaves out, to see that the checker notices.
+// What this machine leaves out, to see that the checker notices.
 constexpr std::string_view forgotten = MEMGRAFT_MODEL_FORGETS;
 
 constexpr std::size_t block_count = 2;
 constexpr std::size_t pieces = 2;
 constexpr int dirt = 100;
 
-/// The machine of the model: memory of which the helper zeroes one cell as a piece.
+// The machine of the model: memory of which the helper zeroes one cell as a piece.
 template <bool stealing>
 class ModelMachine {
  public:
@@ -46,11 +46,11 @@ class ModelMachine {
 
   rl::var<int>& cell(std::size_t block, std::size_t piece) { return cells_[block * pieces + piece]; }
 
-  /// Where the region lies: here, for which generation it was opened. Atomic, as the helper may look too
-  /// late.
+  // Where the region lies: here, for which generation it was opened. Atomic, as the helper may look too
+  // late.
   Word place;
 
-  /// By the helper, when it wakes.
+  // By the helper, when it wakes.
   void look() { seen_place_ = place.load(std::memory_order_relaxed); }
 
   bool zero_piece(Word& work, Value working, Word& block, Value mine, std::size_t index, std::size_t piece) {
@@ -113,7 +113,7 @@ class ModelMachine {
   unsigned expulsions_ = 0;  // under kernel_
 };
 
-/// What all scenarios share: a region that is open in generation 1, and what threads do with it.
+// What all scenarios share: a region that is open in generation 1, and what threads do with it.
 template <class Scenario, bool stealing, unsigned threads>
 struct Nursery : rl::test_suite<Scenario, threads> {
   ModelMachine<stealing> machine;
@@ -159,7 +159,7 @@ struct Nursery : rl::test_suite<Scenario, threads> {
     cell($) = mark;
   }
 
-  /// What a collector does to a nursery: anything.
+  // What a collector does to a nursery: anything.
   void soil() {
     for (std::size_t cell = 0; cell < block_count * pieces; ++cell) {
       machine.cell(cell / pieces, cell % pieces)($) = dirt;
@@ -167,7 +167,7 @@ struct Nursery : rl::test_suite<Scenario, threads> {
   }
 };
 
-/// The helper in one piece of one block, against who closes.
+// The helper in one piece of one block, against who closes.
 template <bool stealing>
 struct Stopping : Nursery<Stopping<stealing>, stealing, 2> {
   void thread(unsigned index) {
@@ -180,7 +180,7 @@ struct Stopping : Nursery<Stopping<stealing>, stealing, 2> {
   }
 };
 
-/// The same against who opens again, and allocates.
+// The same against who opens again, and allocates.
 template <bool stealing>
 struct Closing : Nursery<Closing<stealing>, stealing, 2> {
   void thread(unsigned index) {
@@ -198,7 +198,7 @@ struct Closing : Nursery<Closing<stealing>, stealing, 2> {
   }
 };
 
-/// The helper against two threads that are handed parts of one block.
+// The helper against two threads that are handed parts of one block.
 template <bool stealing>
 struct Neighbours : Nursery<Neighbours<stealing>, stealing, 3> {
   void thread(unsigned index) {
@@ -214,7 +214,7 @@ struct Neighbours : Nursery<Neighbours<stealing>, stealing, 3> {
   }
 };
 
-/// Both, with two blocks. Who arrives last of the allocating threads is the collector too.
+// Both, with two blocks. Who arrives last of the allocating threads is the collector too.
 template <bool stealing>
 struct Collections : Nursery<Collections<stealing>, stealing, 3> {
   Word arrived;

@@ -20,42 +20,42 @@
 
 namespace memgraft::zeroing::testing {
 
-/// Never written by anything else here, so that a byte of it that changes shows.
-constexpr std::byte dirt{0xd1};
+// Never written by anything else here, so that a byte of it that changes shows.
+constexpr std::byte kDirt{0xd1};
 
-/// Through the C library, as is what follows: sanitizers check that once a call and not once a byte.
+// Through the C library, as is what follows: sanitizers check that once a call and not once a byte.
 inline void fill(std::span<std::byte> memory, std::byte value) {
   std::memset(memory.data(), std::to_integer<int>(value), memory.size());
 }
 
-/// Whether every byte is `value`.
+// Whether every byte is `value`.
 inline bool holds(std::span<const std::byte> memory, std::byte value) {
   return memory.empty() ||
          (memory[0] == value && std::memcmp(memory.data(), memory.data() + 1, memory.size() - 1) == 0);
 }
 
-constexpr std::size_t kib = 1024;
-constexpr std::size_t mib = kib * kib;
+constexpr std::size_t kKiB = 1024;
+constexpr std::size_t kMiB = kKiB * kKiB;
 
 class Nursery {
  public:
-  static constexpr std::size_t chunk_bytes = 256 * kib;
+  static constexpr std::size_t kChunkBytes = 256 * kKiB;
 
-  explicit Nursery(std::size_t bytes) : pages_(bytes), used_(bytes / chunk_bytes + 1) {}
+  explicit Nursery(std::size_t bytes) : pages_(bytes), used_(bytes / kChunkBytes + 1) {}
 
   [[nodiscard]] std::span<std::byte> memory() const { return pages_.memory(); }
-  void soil() const { fill(memory(), dirt); }
+  void soil() const { fill(memory(), kDirt); }
 
   void free_all() {
     for (auto& used : used_) {
       used.store(0);
     }
   }
-  [[nodiscard]] std::size_t chunks() const { return memory().size() / chunk_bytes; }
-  /// The next piece of a chunk, shorter or empty at its end.
+  [[nodiscard]] std::size_t chunks() const { return memory().size() / kChunkBytes; }
+  // The next piece of a chunk, shorter or empty at its end.
   std::span<std::byte> next(std::size_t chunk, std::size_t bytes) {
-    const std::size_t at = std::min(used_[chunk].fetch_add(bytes), chunk_bytes);
-    return memory().subspan(chunk * chunk_bytes + at, std::min(bytes, chunk_bytes - at));
+    const std::size_t at = std::min(used_[chunk].fetch_add(bytes), kChunkBytes);
+    return memory().subspan(chunk * kChunkBytes + at, std::min(bytes, kChunkBytes - at));
   }
 
  private:
@@ -70,7 +70,7 @@ inline ZeroingAhead::Settings settings(bool may_steal, std::size_t block_bytes) 
           .may_steal = may_steal};
 }
 
-/// Waits until `done`, for at most four minutes: says whether it came about.
+// Waits until `done`, for at most four minutes: says whether it came about.
 template <class Done>
 bool eventually(Done done) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(4);

@@ -25,34 +25,33 @@ struct Shape {
 
 class Stress : public ::testing::TestWithParam<Shape> {};
 
-INSTANTIATE_TEST_SUITE_P(Helper, Stress,
-                         ::testing::Values(Shape{true, 3, 4 * kib, 20 * kib},
-                                           Shape{true, 4, 64 * kib, 48 * kib}, Shape{true, 2, 64 * kib, mib},
-                                           Shape{true, 2, mib, 16 * kib}, Shape{false, 3, 4 * kib, 20 * kib},
-                                           Shape{false, 4, 64 * kib, 48 * kib},
-                                           Shape{false, 2, 64 * kib, mib}, Shape{false, 2, mib, 16 * kib}),
-                         [](const auto& test) {
-                           return std::string(test.param.may_steal ? "Stealing" : "Waiting") +
-                                  std::to_string(test.param.threads) + "Threads" +
-                                  std::to_string(test.param.block_bytes / kib) + "KiBBlocks" +
-                                  std::to_string(test.param.largest_piece / kib) + "KiBPieces";
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Helper, Stress,
+    ::testing::Values(Shape{true, 3, 4 * kKiB, 20 * kKiB}, Shape{true, 4, 64 * kKiB, 48 * kKiB},
+                      Shape{true, 2, 64 * kKiB, kMiB}, Shape{true, 2, kMiB, 16 * kKiB},
+                      Shape{false, 3, 4 * kKiB, 20 * kKiB}, Shape{false, 4, 64 * kKiB, 48 * kKiB},
+                      Shape{false, 2, 64 * kKiB, kMiB}, Shape{false, 2, kMiB, 16 * kKiB}),
+    [](const auto& test) {
+      return std::string(test.param.may_steal ? "Stealing" : "Waiting") + std::to_string(test.param.threads) +
+             "Threads" + std::to_string(test.param.block_bytes / kKiB) + "KiBBlocks" +
+             std::to_string(test.param.largest_piece / kKiB) + "KiBPieces";
+    });
 
 struct Playground {
   const Shape& shape;
   ZeroingAhead& ahead;
   Nursery& nursery;
-  std::uint64_t zeroed_before = 0;  ///< by the helper, in earlier generations
-  std::size_t rounds = 0;           ///< pieces that each thread takes before the next collection
+  std::uint64_t zeroed_before = 0;  // by the helper, in earlier generations
+  std::size_t rounds = 0;           // pieces that each thread takes before the next collection
 
-  /// The chunk that the helper is about to zero, or near it: where threads meet it most.
+  // The chunk that the helper is about to zero, or near it: where threads meet it most.
   [[nodiscard]] std::size_t at_helper() const {
     const std::uint64_t zeroed = ahead.counts().zeroed_ahead.count() - zeroed_before;
-    return std::min(static_cast<std::size_t>(zeroed) / Nursery::chunk_bytes, nursery.chunks() - 1);
+    return std::min(static_cast<std::size_t>(zeroed) / Nursery::kChunkBytes, nursery.chunks() - 1);
   }
 };
 
-/// One allocating thread's part of one generation.
+// One allocating thread's part of one generation.
 struct Allocator {
   Random random;
   std::vector<Piece> pieces;
@@ -113,7 +112,7 @@ class World {
     barrier_.arrive_and_wait();
   }
 
-  /// One generation; what was wrong in it, or nothing.
+  // One generation; what was wrong in it, or nothing.
   std::string live(Random& random) {
     Nursery& nursery = ground_.nursery;
     nursery.soil();
@@ -137,7 +136,7 @@ class World {
     }
     nursery.soil();
     std::this_thread::yield();
-    return holds(nursery.memory(), dirt) ? "" : "the helper wrote after close()";
+    return holds(nursery.memory(), kDirt) ? "" : "the helper wrote after close()";
   }
 
  private:
@@ -167,7 +166,7 @@ TEST_P(Stress, NobodyWritesToMemoryThatWasHandedOut) {
   // a frozen helper bring every meeting about; the deep tests live long enough to see some.
   const int generations = is_deep() ? deep_rounds(20'000) : 100;
   const Shape shape = GetParam();
-  Nursery nursery(4 * mib);  // outlives the helper
+  Nursery nursery(4 * kMiB);  // outlives the helper
   ZeroingAhead ahead(settings(shape.may_steal, shape.block_bytes));
   std::string reason;
   ASSERT_TRUE(ahead.start(reason)) << reason;
@@ -187,32 +186,32 @@ TEST_P(Stress, NobodyWritesToMemoryThatWasHandedOut) {
     EXPECT_GT(counts.steals + counts.waits + counts.closes_in_block, 0U) << "in " << lived << " generations";
   }
   EXPECT_EQ(counts.closes, static_cast<std::uint64_t>(lived));
-  std::cout << lived << " generations: zeroed ahead " << counts.zeroed_ahead.count() / kib
-            << " KiB, taken ready " << counts.taken_ready.count() / kib << " KiB, zeroed now "
-            << counts.zeroed_now.count() / kib << " KiB, overtaken " << counts.overtaken << ", steals "
+  std::cout << lived << " generations: zeroed ahead " << counts.zeroed_ahead.count() / kKiB
+            << " KiB, taken ready " << counts.taken_ready.count() / kKiB << " KiB, zeroed now "
+            << counts.zeroed_now.count() / kKiB << " KiB, overtaken " << counts.overtaken << ", steals "
             << counts.steals << " in " << counts.steal_time.count() << " ns, waits " << counts.waits << " in "
             << counts.wait_time.count() << " ns, closed in a block " << counts.closes_in_block
             << ", longest close " << counts.longest_close.count() << " ns\n";
 }
 
-/// Where the helper writes at this moment: within one piece of its block, further stores follow unless it is
-/// made to leave its sequence. Nothing but membarrier(2) does that to a thread that runs.
+// Where the helper writes at this moment: within one piece of its block, further stores follow unless it is
+// made to leave its sequence. Nothing but membarrier(2) does that to a thread that runs.
 TEST(Stolen, FromAHelperThatIsWritingThere) {
-  constexpr std::size_t piece_bytes = 4 * kib;
-  const Nursery nursery(4 * mib);  // outlives the helper
-  ZeroingAhead ahead(settings(true, 4 * mib));
+  constexpr std::size_t kPieceBytes = 4 * kKiB;
+  const Nursery nursery(4 * kMiB);  // outlives the helper
+  ZeroingAhead ahead(settings(true, 4 * kMiB));
   std::string reason;
   ASSERT_TRUE(ahead.start(reason)) << reason;
   if (!ahead.can_steal(reason)) {
     GTEST_SKIP() << "SKIPPED: blocks cannot be taken from a running helper here: " << reason;
   }
-  const std::span<std::byte> end_of_piece = nursery.memory().subspan(mib + piece_bytes - 64, 64);
-  const std::atomic_ref<std::byte> begin_of_piece(nursery.memory()[mib]);
+  const std::span<std::byte> end_of_piece = nursery.memory().subspan(kMiB + kPieceBytes - 64, 64);
+  const std::atomic_ref<std::byte> begin_of_piece(nursery.memory()[kMiB]);
   const int rounds = is_deep() ? deep_rounds(5'000) : 100;
   for (int round = 0; round < rounds; ++round) {
     nursery.soil();
     ahead.open(nursery.memory());
-    for (int look = 0; look < 10'000'000 && begin_of_piece.load(std::memory_order_relaxed) == dirt; ++look) {
+    for (int look = 0; look < 10'000'000 && begin_of_piece.load(std::memory_order_relaxed) == kDirt; ++look) {
     }
     ahead.take(end_of_piece.data(), end_of_piece.size());
     fill(end_of_piece, std::byte{9});

@@ -8,7 +8,7 @@
 namespace memgraft::zeroing {
 namespace {
 
-/// For what is less than a block.
+// For what is less than a block.
 struct Vector64 {
   static constexpr std::size_t unit = 64;
   static constexpr Edges edges = Edges::overlapping;

@@ -16,7 +16,7 @@ bool has_dc_zva() { return dc_zva_block(read_dczid()) != 0; }
 // memset stays the choice for ordinary stores: glibc's uses DC ZVA itself from 256 bytes on, with blocks of
 // its own for 64 and 128 bytes, and vector stores below (sysdeps/aarch64/memset.S). Linux clears pages with
 // DC ZVA once a turn (arch/arm64/lib/clear_page.S).
-constinit const std::array<Kernel, isa_kernel_count> isa_kernels = {{
+constinit const std::array<Kernel, kIsaKernelCount> kIsaKernels = {{
     {.shown = {.name = "dc-zva-1",
                .description = "DC ZVA once per turn of a loop; needs DCZID_EL0.DZP = 0",
                .stores = MEMGRAFT_ZERO_ORDINARY,

@@ -7,28 +7,28 @@
 
 namespace memgraft::zeroing {
 
-/// `bytes` if a block can have that size, else 0: a power of two from 16 bytes to 4 KiB, the smallest page.
-/// No CPU known has less than 32 or more than 2048; anything else is a mistake in how the size was found out.
+// `bytes` if a block can have that size, else 0: a power of two from 16 bytes to 4 KiB, the smallest page.
+// No CPU known has less than 32 or more than 2048; anything else is a mistake in how the size was found out.
 constexpr std::size_t sane_block(std::size_t bytes) {
-  constexpr std::size_t least = 16;
-  constexpr std::size_t most = 4096;
+  constexpr std::size_t kLeast = 16;
+  constexpr std::size_t kMost = 4096;
   const bool power_of_two = (bytes & (bytes - 1)) == 0;
-  return bytes >= least && bytes <= most && power_of_two ? bytes : 0;
+  return bytes >= kLeast && bytes <= kMost && power_of_two ? bytes : 0;
 }
 
-/// A block's size as a kernel reads it: written when the CPU is looked at, 0 before and where it has none.
+// A block's size as a kernel reads it: written when the CPU is looked at, 0 before and where it has none.
 class KnownBlock {
  public:
-  /// Is it a size that a block can have?
+  // Is it a size that a block can have?
   bool found(std::size_t bytes) {
     const std::size_t sane = sane_block(bytes);
     bytes_.store(sane, std::memory_order_relaxed);  // relaxed: see unit()
     return sane != 0;
   }
 
-  /// What `Store::unit` is to be. A thread that does not see the size yet, or a kernel called where it is not
-  /// available, gets more than any length: all is then zeroed by `Store::Smaller`, which is as right. Hence
-  /// relaxed.
+  // What `Store::unit` is to be. A thread that does not see the size yet, or a kernel called where it is not
+  // available, gets more than any length: all is then zeroed by `Store::Smaller`, which is as right. Hence
+  // relaxed.
   [[nodiscard]] std::size_t unit() const {
     const std::size_t bytes = bytes_.load(std::memory_order_relaxed);
     return bytes != 0 ? bytes : ~std::size_t{0};

@@ -18,7 +18,7 @@ void zero_by_library(void* memory, std::size_t bytes) {
 
 }  // namespace
 
-constinit const std::array<Kernel, 4> generic_kernels = {{
+constinit const std::array<Kernel, 4> kGenericKernels = {{
     {.shown = {.name = "word-1",
                .description = "one 1-byte store per turn of a loop",
                .stores = MEMGRAFT_ZERO_ORDINARY,

@@ -13,18 +13,18 @@
 
 namespace memgraft::zeroing {
 
-/// How the bytes before the first and after the last aligned unit are zeroed.
+// How the bytes before the first and after the last aligned unit are zeroed.
 enum class Edges : unsigned char {
-  overlapping,   ///< one whole unaligned unit that may overlap the main loop: the fewest branches
-  exact,         ///< ordinary stores of those bytes alone, so that no line is stored both ordinarily and
-                 ///< non-temporally
-  smaller_store  ///< the loop of `Store::Smaller`: a unit is a block of hundreds of bytes, or its size is
-                 ///< known only at run time
+  overlapping,   // one whole unaligned unit that may overlap the main loop: the fewest branches
+  exact,         // ordinary stores of those bytes alone, so that no line is stored both ordinarily and
+                 // non-temporally
+  smaller_store  // the loop of `Store::Smaller`: a unit is a block of hundreds of bytes, or its size is
+                 // known only at run time
 };
 
-/// A way to zero `unit` bytes (a power of two) at an address that is a multiple of `unit`: a constant of the
-/// type, or, with `Edges::smaller_store`, a member of the object. The main loop zeroes `Store::units_a_turn`
-/// of them a turn, 1 where that is not said.
+// A way to zero `unit` bytes (a power of two) at an address that is a multiple of `unit`: a constant of the
+// type, or, with `Edges::smaller_store`, a member of the object. The main loop zeroes `Store::units_a_turn`
+// of them a turn, 1 where that is not said.
 template <class Store>
 concept Storing = requires(const Store store, std::byte* at) {
   requires Store::edges == Edges::smaller_store ||
@@ -35,18 +35,18 @@ concept Storing = requires(const Store store, std::byte* at) {
   requires Store::edges != Edges::smaller_store || requires { typename Store::Smaller; };
 };
 
-/// Zeroes fewer than `limit` bytes (a power of two) with at most two ordinary stores, which may overlap each
-/// other.
+// Zeroes fewer than `limit` bytes (a power of two) with at most two ordinary stores, which may overlap each
+// other.
 template <Storing Store, std::size_t limit>
 void zero_fewer_than(std::byte* at, std::size_t bytes) {
   if constexpr (limit > 1) {
-    constexpr std::size_t half = limit / 2;
-    if (bytes >= half) {
+    constexpr std::size_t kHalf = limit / 2;
+    if (bytes >= kHalf) {
       // Of constant length, so that these are plain stores, not calls.
-      __builtin_memset(at, 0, half);
-      __builtin_memset(at + (bytes - half), 0, half);
+      __builtin_memset(at, 0, kHalf);
+      __builtin_memset(at + (bytes - kHalf), 0, kHalf);
     } else {
-      zero_fewer_than<Store, half>(at, bytes);
+      zero_fewer_than<Store, kHalf>(at, bytes);
     }
   }
 }
@@ -54,7 +54,7 @@ void zero_fewer_than(std::byte* at, std::size_t bytes) {
 template <Storing Store>
 void zero_with(void* memory, std::size_t bytes);
 
-/// Zeroes less than a unit, and nothing beside it.
+// Zeroes less than a unit, and nothing beside it.
 template <Storing Store>
 void zero_part(std::byte* at, std::size_t bytes) {
   if constexpr (Store::edges == Edges::smaller_store) {
@@ -73,7 +73,7 @@ consteval std::size_t units_a_turn() {
   }
 }
 
-/// Zeroes [at, at + turns * count * unit), `count` units a turn; returns its end.
+// Zeroes [at, at + turns * count * unit), `count` units a turn; returns its end.
 template <std::size_t count, Storing Store>
 std::byte* zero_turns(const Store& store, std::byte* at, std::size_t turns) {
   const std::size_t unit = store.unit;
@@ -89,7 +89,7 @@ std::byte* zero_turns(const Store& store, std::byte* at, std::size_t turns) {
   return at;
 }
 
-/// Zeroes exactly [memory, memory + bytes), at any address, of any length.
+// Zeroes exactly [memory, memory + bytes), at any address, of any length.
 template <Storing Store>
 void zero_with(void* memory, std::size_t bytes) {
   auto* at = static_cast<std::byte*>(memory);
@@ -113,10 +113,10 @@ void zero_with(void* memory, std::size_t bytes) {
     zero_part<Store>(at, head);
   }
   if (body > 0) {
-    constexpr std::size_t count = units_a_turn<Store>();
-    std::byte* const rest = zero_turns<count>(store, at + head, body / (count * unit));
-    if constexpr (count > 1) {
-      zero_turns<1>(store, rest, body / unit % count);
+    constexpr std::size_t kCount = units_a_turn<Store>();
+    std::byte* const rest = zero_turns<kCount>(store, at + head, body / (kCount * unit));
+    if constexpr (kCount > 1) {
+      zero_turns<1>(store, rest, body / unit % kCount);
     }
     store.finish();
   }

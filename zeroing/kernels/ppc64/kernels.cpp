@@ -23,7 +23,7 @@ bool has_dcbz() { return has_altivec() && dcbz_line.found(line_size(dcbz)); }
 // memset stays the choice: glibc's for POWER8 and later uses dcbz itself from 256 bytes on, four times a
 // turn, and wide stores below (sysdeps/powerpc/powerpc64/power8/memset.S). No store here goes past the
 // caches.
-constinit const std::array<Kernel, isa_kernel_count> isa_kernels = {{
+constinit const std::array<Kernel, kIsaKernelCount> kIsaKernels = {{
     {.shown = {.name = "dcbz-1",
                .description = "dcbz once per turn of a loop; needs AltiVec for the rest",
                .stores = MEMGRAFT_ZERO_ORDINARY,

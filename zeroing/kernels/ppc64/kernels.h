@@ -7,10 +7,10 @@
 
 namespace memgraft::zeroing {
 
-/// What dcbz zeroes here; kernels.cpp finds it out.
+// What dcbz zeroes here; kernels.cpp finds it out.
 extern KnownBlock dcbz_line;
 
-/// Zeroes the line that holds `at`.
+// Zeroes the line that holds `at`.
 inline void dcbz(std::byte* at) { asm volatile("dcbz 0, %0" : : "r"(at) : "memory"); }
 
 void zero_dcbz_1(void* memory, std::size_t bytes);   // dcbz_line, AltiVec

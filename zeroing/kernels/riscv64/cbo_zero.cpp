@@ -35,10 +35,10 @@ struct CboZero {
 }  // namespace
 
 bool find_cbo_zero_block() {
-  std::array pairs = {HwprobePair{.key = hwprobe_extensions, .value = 0},
-                      HwprobePair{.key = hwprobe_zicboz_block_size, .value = 0}};
+  std::array pairs = {HwprobePair{.key = kHwprobeExtensions, .value = 0},
+                      HwprobePair{.key = kHwprobeZicbozBlockSize, .value = 0}};
   // No set of CPUs: all that are online. A Linux that does not know the call answers ENOSYS.
-  const bool answered = syscall(hwprobe_call, pairs.data(), pairs.size(), std::size_t{0}, nullptr, 0U) == 0;
+  const bool answered = syscall(kHwprobeCall, pairs.data(), pairs.size(), std::size_t{0}, nullptr, 0U) == 0;
   return block.found(answered ? cbo_zero_block(pairs[0], pairs[1]) : 0);
 }
 

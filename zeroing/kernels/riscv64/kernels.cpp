@@ -8,7 +8,7 @@ namespace memgraft::zeroing {
 // cbo.zero is the choice where Linux lets programs use it: Linux itself clears pages with it there
 // (arch/riscv/lib/clear_page.S), and memset of glibc up to 2.41 stores 8 bytes at a time here
 // (string/memset.c). Nobody has measured that for Memgraft yet. No store here goes past the caches.
-constinit const std::array<Kernel, isa_kernel_count> isa_kernels = {{
+constinit const std::array<Kernel, kIsaKernelCount> kIsaKernels = {{
     {.shown = {.name = "cbo-zero",
                .description = "cbo.zero once per turn of a loop; needs Zicboz and Linux 6.7",
                .stores = MEMGRAFT_ZERO_ORDINARY,

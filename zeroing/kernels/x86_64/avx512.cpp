@@ -9,7 +9,7 @@ namespace memgraft::zeroing {
 namespace {
 
 struct Ordinary64 {
-  static constexpr std::size_t unit = line_bytes;
+  static constexpr std::size_t unit = kLineBytes;
   static constexpr Edges edges = Edges::overlapping;
 
   // A zero that the compiler does not know to be zero: it would make the loop a call of memset.
@@ -24,7 +24,7 @@ struct Ordinary64 {
 };
 
 struct NonTemporal64 {
-  static constexpr std::size_t unit = line_bytes;
+  static constexpr std::size_t unit = kLineBytes;
   static constexpr Edges edges = Edges::exact;
 
   static void aligned(std::byte* at) {

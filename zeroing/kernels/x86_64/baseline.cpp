@@ -8,7 +8,7 @@ namespace memgraft::zeroing {
 namespace {
 
 struct NonTemporal16 {
-  static constexpr std::size_t unit = line_bytes;
+  static constexpr std::size_t unit = kLineBytes;
   static constexpr Edges edges = Edges::exact;
 
   static void aligned(std::byte* at) {

@@ -42,7 +42,7 @@ bool has_clzero_of_64_bytes() {
   unsigned ecx = 0;
   unsigned edx = 0;
   const bool there = __get_cpuid(0x80000008, &eax, &ebx, &ecx, &edx) != 0 && (ebx & 1U) != 0;
-  return there && __get_cpuid(0x80000005, &eax, &ebx, &ecx, &edx) != 0 && (ecx & 0xffU) == line_bytes;
+  return there && __get_cpuid(0x80000005, &eax, &ebx, &ecx, &edx) != 0 && (ecx & 0xffU) == kLineBytes;
 }
 
 // CPUID leaf 7, subleaf 0, ECX bit 28 (Intel SDM vol. 2A, CPUID).
@@ -56,7 +56,7 @@ bool has_movdir64b() {
 
 }  // namespace
 
-constinit const std::array<Kernel, isa_kernel_count> isa_kernels = {{
+constinit const std::array<Kernel, kIsaKernelCount> kIsaKernels = {{
     {.shown = {.name = "rep-stosb",
                .description = "the rep stosb instruction; fast on CPUs with ERMS",
                .stores = MEMGRAFT_ZERO_ORDINARY,

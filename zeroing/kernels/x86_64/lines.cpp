@@ -9,7 +9,7 @@ namespace memgraft::zeroing {
 namespace {
 
 struct ClearLine {
-  static constexpr std::size_t unit = line_bytes;  // kernels.cpp asks the CPU whether that is so
+  static constexpr std::size_t unit = kLineBytes;  // kernels.cpp asks the CPU whether that is so
   static constexpr Edges edges = Edges::exact;
 
   // The line that rAX points into (AMD64 Architecture Programmer's Manual, vol. 3, "CLZERO").
@@ -18,14 +18,14 @@ struct ClearLine {
   static void finish() { asm volatile("sfence" : : : "memory"); }
 };
 
-alignas(line_bytes) constinit const std::array<std::byte, line_bytes> zeroes{};
+alignas(kLineBytes) constinit const std::array<std::byte, kLineBytes> kZeroes{};
 
 struct DirectStore {
-  static constexpr std::size_t unit = line_bytes;  // what the instruction moves, on every CPU
+  static constexpr std::size_t unit = kLineBytes;  // what the instruction moves, on every CPU
   static constexpr Edges edges = Edges::exact;
 
   static void aligned(std::byte* at) {
-    asm volatile("movdir64b %[line], %[at]" : : [at] "r"(at), [line] "m"(zeroes) : "memory");
+    asm volatile("movdir64b %[line], %[at]" : : [at] "r"(at), [line] "m"(kZeroes) : "memory");
   }
   // Weakly ordered, as of write-combining memory (Intel 64 and IA-32 Architectures Software Developer's
   // Manual, vol. 2B, "MOVDIR64B").

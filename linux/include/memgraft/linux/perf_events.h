@@ -52,9 +52,9 @@ class PerfEvents {
 // The highest /proc/sys/kernel/perf_event_paranoid under which an unprivileged process may count so much
 // (Documentation/admin-guide/sysctl/kernel.rst).
 enum class PerfScope : std::uint8_t {
-  kWholeMachine = 0,
-  kUserAndKernel = 1,
-  kUser = 2,
+  whole_machine = 0,
+  user_and_kernel = 1,
+  user = 2,
 };
 
 // Why an event of that scope could not be opened, and what to do about it; one line. `root` as in CpuLimits.

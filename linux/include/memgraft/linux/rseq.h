@@ -22,7 +22,7 @@ struct AreaOfGlibc {
   // Not where glibc was told not to register (GLIBC_TUNABLES) or the kernel refused.
   [[nodiscard]] bool registered() const { return known() && *size != 0; }
 };
-inline const AreaOfGlibc area_of_glibc;
+inline const AreaOfGlibc kAreaOfGlibc;
 
 // Of the calling thread; only where glibc has registered. Its cpu_id is negative where this thread is not
 // registered all the same (linux/rseq.h).
@@ -32,7 +32,7 @@ inline struct ::rseq* own_area() {
   // "Thread-Local Storage").
   asm("movq %%fs:0, %0" : "=r"(thread_pointer));
   // The area lies at this offset from it (glibc manual, "Restartable Sequences").
-  return reinterpret_cast<struct ::rseq*>(thread_pointer + *area_of_glibc.offset);
+  return reinterpret_cast<struct ::rseq*>(thread_pointer + *kAreaOfGlibc.offset);
 }
 
 }  // namespace memgraft::linux_os::rseq

@@ -11,11 +11,11 @@
 namespace memgraft::observation {
 
 enum class Pace : std::uint8_t {
-  kRecorded,  // each touch when it is its time, counted from the first call of drain; its time is that of now
-  kAtOnce,    // all in the first call of drain, with their times as they were
+  recorded,  // each touch when it is its time, counted from the first call of drain; its time becomes now
+  at_once,   // all in the first call of drain, with their times as they were
 };
 
 std::variant<std::unique_ptr<Monitor>, Refusal> replay_touches(const std::string& file,
-                                                               Pace pace = Pace::kRecorded);
+                                                               Pace pace = Pace::recorded);
 
 }  // namespace memgraft::observation

@@ -15,16 +15,16 @@ namespace memgraft::placement {
 
 // Transparent huge pages of a mapping.
 enum class Huge : std::uint8_t {
-  kNone,
-  kSome,
-  kAll  // wherever one fits
+  none,
+  some,
+  all  // wherever one fits
 };
 
 struct Mapping {
   std::uint64_t start = 0;
   std::uint64_t end = 0;
   std::uint64_t page_bytes = 4096;  // more where it is of hugetlbfs
-  Huge huge = Huge::kNone;
+  Huge huge = Huge::none;
   std::uint64_t huge_bytes = 0;  // AnonHugePages
   bool data = false;             // readable and writable: worth showing and moving
   std::string name;              // as in maps; [anon] where there is none

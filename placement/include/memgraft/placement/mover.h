@@ -15,21 +15,21 @@ namespace memgraft::placement {
 
 // What became of a page.
 enum class Outcome : std::uint8_t {
-  kMoved,
-  kBusy,       // something holds it now (EBUSY): another time
-  kNoMemory,   // its target is full
-  kAbsent,     // not present, or a hint fault is pending: may be moved when it is touched
-  kForbidden,  // another process has it too (EACCES), or the target is none of the process's
-  kOther       // unmapped, or what the kernel says else
+  moved,
+  busy,       // something holds it now (EBUSY): another time
+  no_memory,  // its target is full
+  absent,     // not present, or a hint fault is pending: may be moved when it is touched
+  forbidden,  // another process has it too (EACCES), or the target is none of the process's
+  other       // unmapped, or what the kernel says else
 };
 inline constexpr std::size_t kOutcomes = 6;
 
 // Whether the process can be asked and moved at all.
 enum class Access : std::uint8_t {
-  kGranted,
-  kEnded,   // there is no such process (any more)
-  kDenied,  // not ours
-  kNone     // the kernel has no move_pages, or a seccomp filter hides it
+  granted,
+  ended,   // there is no such process (any more)
+  denied,  // not ours
+  none     // the kernel has no move_pages, or a seccomp filter hides it
 };
 
 class Mover {
@@ -63,7 +63,7 @@ class Mover {
   const Topology* topology_;
   linux_os::ProcessPages* pages_;
   std::vector<bool> full_;
-  Access access_ = Access::kGranted;
+  Access access_ = Access::granted;
   unsigned extra_calls_ = 0;
   std::uint64_t moved_pages_ = 0;
   std::uint64_t moving_nanoseconds_ = 0;

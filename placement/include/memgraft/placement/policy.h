@@ -46,14 +46,14 @@ struct Situation {
 };
 
 enum class Stay : std::uint8_t {
-  kMoves,
-  kBest,       // no other node would be better
-  kNowhere,    // nobody told where it lies
-  kForbidden,  // the better node is none of the process's, or has no room
-  kShare,      // too little would be saved
-  kFrozen,
-  kPayback,  // the rest of the run would not pay the move
-  kRate      // others had precedence
+  moves,
+  best,       // no other node would be better
+  nowhere,    // nobody told where it lies
+  forbidden,  // the better node is none of the process's, or has no room
+  share,      // too little would be saved
+  frozen,
+  payback,  // the rest of the run would not pay the move
+  rate      // others had precedence
 };
 inline constexpr std::size_t kStays = 8;
 

@@ -99,7 +99,7 @@ class Session {
   Budget taking_;
   Budget asking_;
   Budget reading_;
-  Access access_ = Access::kGranted;
+  Access access_ = Access::granted;
   std::uint32_t number_ = 1;
   std::uint64_t seen_ = 0;
   std::uint64_t keep_one_in_ = 1;  // touches
