@@ -224,9 +224,9 @@ class Buffers(Format):
     """What the buffers graft did in one JVM."""
 
     zero_at: Literal["tlab", "refill"] = "tlab"
+    hands_out: Literal["TLABs", "objects"] = "TLABs"
     sizes: list[OwnSize] = []
     """Only where they decide themselves; the threads' buffers first."""
-
     levels: list[BufferLevel] = []
     heap: FromHeap | None = None
     refill_latency: Latency | None = None

@@ -15,7 +15,9 @@ THREAD = KINDS[0]
 GROWING = "growing"
 AUTO = "auto"
 NONE = "none"
-"""Of the agent: no buffers, only counts."""
+"""Of threads: no TLABs, so that each object is asked for by itself. Of the agent: no buffers, only counts."""
+OBJECTS = "objects"
+"""Of the agent: the buffers hand out objects, since there are no TLABs."""
 AUTO_JVM_OPTIONS = ["-XX:TLABSize=65536", "-XX:-ResizeTLAB"]
 """What automatic sizes begin with; the agent then answers HotSpot's requests with more or less."""
 UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
@@ -29,7 +31,7 @@ NUMA_EDEN = "numa-eden"
 """Among the levels: what the buffers are filled with is bound to their NUMA node."""
 EXPECTED = (
     f"expected KIND=SIZE,... with kinds of {', '.join(KINDS)} in this order, and sizes like 64k or 1m; "
-    f"thread={GROWING} leaves the threads' buffers to HotSpot; or {AUTO}"
+    f"thread={GROWING} leaves the threads' buffers to HotSpot, thread={NONE} does without them; or {AUTO}"
 )
 
 
@@ -38,27 +40,29 @@ class Buffers:
     """Sizes in bytes, the lowest level first."""
 
     thread: int | None
-    """None: HotSpot's own, growing TLABs."""
+    """None: HotSpot's own, growing TLABs; 0: no TLABs."""
     levels: tuple[tuple[str, int], ...]
 
     @property
     def text(self) -> str:
         """As it is typed, in its plainest form."""
-        thread = GROWING if self.thread is None else shown(self.thread)
+        thread = GROWING if self.thread is None else shown(self.thread) if self.thread else NONE
         return ",".join([f"{THREAD}={thread}", *(f"{kind}={shown(size)}" for kind, size in self.levels)])
 
     @property
     def jvm_options(self) -> list[str]:
         if self.thread is None:
             return []
+        if self.thread == 0:
+            return ["-XX:-UseTLAB"]
         least = [f"-XX:MinTLABSize={self.thread}"] if self.thread < MIN_TLAB_SIZE else []
         # Fixed: neither adapted to the thread, nor to the number of threads.
         return [*least, f"-XX:TLABSize={self.thread}", "-XX:-ResizeTLAB"]
 
     @property
-    def agent_option(self) -> str | None:
-        """None where no level is left for the agent."""
-        return "+".join(f"{kind}:{size}" for kind, size in self.levels) or None
+    def agent_option(self) -> str:
+        levels = "+".join(f"{kind}:{size}" for kind, size in self.levels) or NONE
+        return f"{levels},{OBJECTS}" if self.thread == 0 else levels
 
 
 def without_numa_eden(text: str) -> tuple[str, bool]:
@@ -79,14 +83,15 @@ def parse(text: str) -> Buffers:
             raise WrongUsageError(f"--buffers {text}: {kind} is there twice; {EXPECTED}")
         if sizes and KINDS.index(kind) < KINDS.index(list(sizes)[-1]):
             raise WrongUsageError(f"--buffers {text}: {kind} comes after {list(sizes)[-1]}; {EXPECTED}")
-        sizes[kind] = None if (kind, size) == (THREAD, GROWING) else _bytes(text, part, size)
+        of_hotspot = {GROWING: None, NONE: 0} if kind == THREAD else {}
+        sizes[kind] = of_hotspot[size] if size in of_hotspot else _bytes(text, part, size)
     thread = sizes.pop(THREAD, None)
-    if thread is not None and thread < LEAST_TLAB:
+    if thread and thread < LEAST_TLAB:
         raise WrongUsageError(
             f"--buffers {text}: thread={shown(thread)} is below HotSpot's least TLAB; expected 1k or more"
         )
     levels = tuple((kind, size) for kind, size in sizes.items() if size is not None)
-    known = [*([(THREAD, thread)] if thread is not None else []), *levels]
+    known = [*([(THREAD, thread)] if thread else []), *levels]
     for (below, small), (kind, large) in pairwise(known):
         if large % small or large == small:
             raise WrongUsageError(

@@ -62,7 +62,8 @@ def lines(buffers: Buffers) -> Iterator[str]:
     if buffers.numa is not None:
         yield _in_words(buffers.numa)
     if buffers.heap is not None:
-        yield f"the heap itself: {count_of(buffers.heap.tlabs, 'TLAB')}{_time(buffers.heap.latency)}"
+        what = buffers.hands_out.removesuffix("s")
+        yield f"the heap itself: {count_of(buffers.heap.tlabs, what)}{_time(buffers.heap.latency)}"
 
 
 def _fitted(buffers: Buffers) -> str:
@@ -120,10 +121,14 @@ def rows(launches: Sequence[Sequence[JvmSummary]]) -> list[Row]:
     if not per_launch:
         return []
     # All launches of a side have the same levels.
-    made = [("buffers fitted", fitted)] if (fitted := _fitted(per_launch[0][0])) else []
-    made += [row for at in range(len(per_launch[0][0].levels)) for row in _level_rows(per_launch, at)]
+    first = per_launch[0][0]
+    made = [("buffers fitted", fitted)] if (fitted := _fitted(first)) else []
+    made += [row for at in range(len(first.levels)) for row in _level_rows(per_launch, at)]
     made.append(
-        ("TLABs from the heap itself", _cell(_sums(per_launch, lambda b: b.heap.tlabs if b.heap else 0), _whole))
+        (
+            f"{first.hands_out} from the heap itself",
+            _cell(_sums(per_launch, lambda b: b.heap.tlabs if b.heap else 0), _whole),
+        )
     )
     made += _numa_rows(per_launch)
     times = [_median_time([b.heap.latency for b in mine if b.heap]) for mine in per_launch]

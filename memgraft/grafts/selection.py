@@ -138,6 +138,14 @@ def select(
         for graft in table.GRAFTS
         if graft.name in choices
     ]
+    for one in chosen:
+        for other in chosen:
+            if other.choice.joins and other.graft.name in one.choice.without:
+                raise WrongUsageError(
+                    f"{one.graft.option} {one.choice.name}: expected no {other.graft.option}, or "
+                    f"{other.graft.option} {other.graft.stock.name}: {one.choice.why_without}; found "
+                    f"{other.graft.option} {other.choice.name}"
+                )
     names = {one.graft.name: one.choice.name for one in chosen}
     read: dict[str, list[Given]] = {}
     for graft in table.GRAFTS:

@@ -32,6 +32,9 @@ class Choice:
     """What the agent calls it, where that is another name."""
     jvm_options: tuple[str, ...] = ()
     """What this choice needs besides what its graft needs."""
+    without: tuple[str, ...] = ()
+    """The grafts that cannot join beside it."""
+    why_without: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,8 +150,10 @@ def _levels(text: str) -> Choice:
         "",
         joins=read.text != GROWING,
         switches=False,
-        agent=read.agent_option or buffers.NONE,
+        agent=read.agent_option,
         jvm_options=tuple(read.jvm_options),
+        without=() if read.thread != 0 else (ZEROING,),
+        why_without="it zeroes TLABs, and thread=none leaves none",
     )
 
 
@@ -173,6 +178,10 @@ def _ordering_section() -> Section:
     return OrderingSection()
 
 
+OBJECTS = AgentOption(
+    name=buffers.OBJECTS,
+    help="Hand out objects, in a JVM without TLABs (`-XX:-UseTLAB`, JDK 21 and 25)",
+)
 CHECK_ORDER = AgentOption(
     name="check-order",
     help="Look at C2's graph of every compilation, and at the code of C1 and the interpreter, for accesses without the "
@@ -245,8 +254,8 @@ GRAFTS = (
         name="buffers",
         help="From where threads' allocation buffers (TLABs) are refilled: sizes of the buffers between them and the "
         "heap, for example thread=64k,core=1m,processor=16m. Kinds: thread, cpu (a hardware thread), core, processor "
-        "(a package), node; thread=growing, the default, leaves TLABs to HotSpot. auto: sizes decide themselves after "
-        "each collection.",
+        "(a package), node; thread=growing, the default, leaves TLABs to HotSpot, thread=none does without them. auto: "
+        "sizes decide themselves after each collection.",
         choices=(
             Choice(GROWING, "the stock's own: growing TLABs from the heap", joins=False, switches=False),
             Choice("thread=64k,core=1m,processor=16m", "", switches=False),
@@ -279,6 +288,7 @@ GRAFTS = (
                 source="Tikir 2005, NUMA-Eden",
             ),
         ),
+        internal=(OBJECTS,),
         metavar="KIND=SIZE,...|auto",
         reads=_buffers,
         value=Levels(buffers.KINDS[1:], buffers.MULTIPLE, buffers.MOST_BYTES, (buffers.AUTO, buffers.NONE)),

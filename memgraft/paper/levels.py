@@ -256,7 +256,7 @@ def _mean(ratios: Sequence[Sequence[float]]) -> Interval:
 
 
 def _row(tlab: str) -> str:
-    return f"{tlab} TLABs"
+    return "no TLABs" if tlab == buffers.NONE else f"{tlab} TLABs"
 
 
 def _exact_percent(share: float) -> str:

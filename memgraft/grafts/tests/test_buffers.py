@@ -22,11 +22,11 @@ def test_three_levels() -> None:
 def test_growing_tlabs_are_hotspots_own() -> None:
     assert parse("thread=growing,cpu=1m").jvm_options == []
     assert parse("cpu=1m") == parse("thread=growing,cpu=1m")
-    assert parse("thread=growing").agent_option is None
+    assert parse("thread=growing").agent_option == "none"
 
 
-def test_small_tlabs_alone_need_no_agent() -> None:
-    assert parse("thread=16k").agent_option is None
+def test_small_tlabs_alone_need_no_buffers() -> None:
+    assert parse("thread=16k").agent_option == "none"
     assert parse("thread=16k").jvm_options == ["-XX:TLABSize=16384", "-XX:-ResizeTLAB"]
 
 
@@ -35,10 +35,21 @@ def test_tlabs_below_hotspots_least_set_that_too() -> None:
     assert parse("thread=2k").jvm_options == ["-XX:TLABSize=2048", "-XX:-ResizeTLAB"]
 
 
+def test_without_tlabs_buffers_hand_out_objects() -> None:
+    buffers = parse("thread=none,processor=4m")
+    assert buffers == Buffers(0, (("processor", 2**22),))
+    assert buffers.text == "thread=none,processor=4m"
+    assert buffers.jvm_options == ["-XX:-UseTLAB"]
+    assert buffers.agent_option == "processor:4194304,objects"
+    assert parse("thread=none").agent_option == "none,objects"
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
         ("", "'' names no level"),
+        ("core=none", "'core=none' has no size"),
+        ("thread=0", "'thread=0' has no size"),
         ("64k", "'64k' names no level"),
         ("chip=1m", "'chip=1m' names no level"),
         ("core=1m,core=2m", "core is there twice"),
@@ -77,6 +88,17 @@ def test_what_the_agent_is_told() -> None:
     assert select({"buffers": "auto"}).jvm_options == ["-XX:TLABSize=65536", "-XX:-ResizeTLAB"]
     assert select({"buffers": "thread=growing"}).agent_options == []
     assert select({"buffers": "thread=16k"}).agent_options == ["buffers=none"]
+    without = select({"zeroing": "hot-path", "buffers": "thread=none,cpu=1m"})
+    assert (without.agent_options, without.jvm_options) == (["buffers=cpu:1048576,objects"], ["-XX:-UseTLAB"])
+
+
+def test_without_tlabs_nothing_zeroes_them() -> None:
+    with pytest.raises(WrongUsageError) as refused:
+        select({"zeroing": "bulk", "buffers": "thread=none,cpu=1m"})
+    assert str(refused.value) == (
+        "--buffers thread=none,cpu=1m: expected no --zeroing, or --zeroing hot-path: it zeroes TLABs, and thread=none "
+        "leaves none; found --zeroing bulk"
+    )
 
 
 @pytest.mark.parametrize(

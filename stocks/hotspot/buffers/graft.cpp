@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<const Needs*, 1> kNeeds{&kBufferNeeds};
+constexpr std::array<const Needs*, 2> kNeeds{&kBufferNeeds, &kObjectBufferNeeds};
 
 Json describe_latencies(const Latencies& latencies) {
   return {{"requests", latencies.requests},
@@ -89,7 +89,9 @@ Json describe(const BufferOptions& options) {
   }
   Json json{{"levels", std::move(levels)},
             {"zero_at", options.zero_at_refill ? "refill" : "tlab"},
-            {"heap", {{"tlabs", counts.heap_tlabs}, {"latency", describe_latencies(counts.heap_latencies)}}},
+            {"hands_out", options.objects ? "objects" : "TLABs"},
+            {"heap",
+             {{"tlabs", counts.heap_requests}, {"latency", describe_latencies(counts.heap_latencies)}}},
             {"refill_latency", describe_latencies(counts.refill_latencies)},
             {"clock_nanoseconds", counts.clock_nanoseconds},
             {"collections", counts.collections}};
@@ -124,7 +126,8 @@ class BuffersGraft : public Graft {
   }
   [[nodiscard]] bool follows_collections() const override { return true; }
   void prepare(const Stock& stock) override {
-    joints_ = std::make_unique<const Joints>(find_buffer_joints(stock, the_collector(kBufferNeeds, stock)));
+    joints_ = std::make_unique<const Joints>(
+        find_buffer_joints(words_.options(), stock, the_collector(kBufferNeeds, stock)));
   }
   void install(const Stock& stock, LateRefusal refuse_late, Patch& patch) override {
     const bool under_zeroing = zeroing_ != nullptr && zeroing_->words().asked();

@@ -15,7 +15,8 @@
 
 // Every TLAB comes from the virtual CollectedHeap::allocate_new_tlab(min, requested, &actual). The
 // replacement takes it from a buffer, and calls the original for a buffer's next filling, or where no buffer
-// has enough.
+// has enough. In a JVM without TLABs, CollectedHeap::mem_allocate(words) is asked for every object; then that
+// is what takes from a buffer.
 //
 // Before a collection, and before the heap is walked, what the buffers still hold is filled, and they are
 // empty. Walks call ensure_parsability. So do collections, but for G1's young ones since JDK 18, of which JVM
@@ -70,12 +71,13 @@ struct Times {
   std::array<Histogram, allocation::Hierarchy::kMostLevels> levels;
   Histogram refills;
   Histogram heap;
-  allocation::Count tlabs;
+  allocation::Count requests;
   allocation::Count heap_words;
 };
 
 struct Buffers {
   AllocateNewTlab allocate_new_tlab = nullptr;
+  MemAllocate mem_allocate = nullptr;  // null but where objects are handed out
   EnsureParsability ensure_parsability = nullptr;
   FillWithObjects fill = nullptr;
   bool zeroing = false;
@@ -159,7 +161,7 @@ void fill_rest(allocation::Rest rest) {
   the_buffers->fill(rest.start, rest.words.count(), true);
 }
 
-// At the first TLAB of all, the JVM's own, before the program starts.
+// At the first request of all, the JVM's own, before the program starts.
 void check_region(Buffers& buffers) {
   if (buffers.region_bytes == nullptr || buffers.region_checked.load(std::memory_order_relaxed)) {
     return;
@@ -201,12 +203,35 @@ void check_region(Buffers& buffers) {
   }
 }
 
+// Memory from a buffer or, where none has enough, from the heap. `words` becomes how many they are.
+template <typename FromHeap>
+void* hand_out(Words least, Words requested, void* heap, std::size_t& words, FromHeap from_heap) {
+  Buffers& buffers = *the_buffers;
+  Times& times = buffers.times->mine();
+  times.requests.add(1);
+  const std::uint64_t start = read_cycles().count();
+  const allocation::Hierarchy::Taken taken = buffers.hierarchy->take(least, requested, heap);
+  if (taken.start == nullptr) {
+    void* const memory = from_heap();
+    if (memory != nullptr) {
+      times.heap_words.add(words);
+      times.heap.add(read_cycles().count() - start);
+    }
+    return memory;
+  }
+  const std::uint64_t cycles = read_cycles().count() - start;
+  (taken.refilled ? times.refills : times.levels.at(taken.level)).add(cycles);
+  if (buffers.zero_at_refill && taken.level == 0) {
+    zeroing_was_done();
+  }
+  words = taken.words.count();
+  return taken.start;
+}
+
 void* buffered_allocate_new_tlab(void* heap, std::size_t min_words, std::size_t requested_words,
                                  std::size_t* actual_words) {
   Buffers& buffers = *the_buffers;
   check_region(buffers);
-  Times& times = buffers.times->mine();
-  times.tlabs.add(1);
   if (buffers.sizes != nullptr) {
     requested_words = std::max(min_words, buffers.sizes->thread_words().count());
   }
@@ -215,31 +240,24 @@ void* buffered_allocate_new_tlab(void* heap, std::size_t min_words, std::size_t 
     const Words most = buffers.hierarchy->level(buffers.hierarchy->levels() - 1).words;
     requested_words = std::max(min_words, std::min(requested_words, most.count()));
   }
-  const std::uint64_t start = read_cycles().count();
-  const allocation::Hierarchy::Taken taken =
-      buffers.hierarchy->take(Words(min_words), Words(requested_words), heap);
-  if (taken.start == nullptr) {
-    void* const tlab = buffers.allocate_new_tlab(heap, min_words, requested_words, actual_words);
-    if (tlab != nullptr) {
-      times.heap_words.add(*actual_words);
-      times.heap.add(read_cycles().count() - start);
-    }
-    return tlab;
-  }
-  const std::uint64_t cycles = read_cycles().count() - start;
-  (taken.refilled ? times.refills : times.levels.at(taken.level)).add(cycles);
-  if (buffers.zero_at_refill && taken.level == 0) {
-    zeroing_was_done();
-  }
-  *actual_words = taken.words.count();
-  return taken.start;
+  return hand_out(Words(min_words), Words(requested_words), heap, *actual_words, [&] {
+    return buffers.allocate_new_tlab(heap, min_words, requested_words, actual_words);
+  });
+}
+
+void* buffered_mem_allocate(void* heap, std::size_t words, bool* limit_exceeded) {
+  Buffers& buffers = *the_buffers;
+  check_region(buffers);
+  std::size_t actual_words = words;
+  return hand_out(Words(words), Words(words), heap, actual_words,
+                  [&] { return buffers.mem_allocate(heap, words, limit_exceeded); });
 }
 
 allocation::AutoSize::Totals totals(const Buffers& buffers) {
   allocation::AutoSize::Totals totals;
   buffers.times->each([&](const Times& times) {
-    totals.threads += times.tlabs.value() > 0 ? 1 : 0;
-    totals.thread_buffers += times.tlabs.value();
+    totals.threads += times.requests.value() > 0 ? 1 : 0;
+    totals.thread_buffers += times.requests.value();
     totals.heap_words += Words(times.heap_words.value());
   });
   return totals;
@@ -325,8 +343,8 @@ std::vector<allocation::Level> own_levels(const allocation::Topology& topology) 
 
 }  // namespace
 
-Joints find_buffer_joints(const Stock& stock, Collector collector) {
-  return find_joints(kBufferNeeds, stock, collector);
+Joints find_buffer_joints(const BufferOptions& options, const Stock& stock, Collector collector) {
+  return find_joints(options.objects ? kObjectBufferNeeds : kBufferNeeds, stock, collector);
 }
 
 void install_buffers(const BufferOptions& options, const Stock& stock, Collector collector,
@@ -378,8 +396,14 @@ void install_buffers(const BufferOptions& options, const Stock& stock, Collector
     buffers.asked_words.back() = 0_words;
   }
   the_buffers = &buffers;
-  take_over(patch, under_zeroing(joints.at(kAllocateNewTlab.method), zeroing), buffers.allocate_new_tlab,
-            &buffered_allocate_new_tlab);
+  if (options.objects) {
+    take_over(patch, joints.at(kMemAllocate.method), buffers.mem_allocate, &buffered_mem_allocate);
+    // The type that heap_methods.h says.
+    buffers.allocate_new_tlab = reinterpret_cast<AllocateNewTlab>(joints.at(kAllocateNewTlab.method).original);
+  } else {
+    take_over(patch, under_zeroing(joints.at(kAllocateNewTlab.method), zeroing), buffers.allocate_new_tlab,
+              &buffered_allocate_new_tlab);
+  }
   take_over(patch, under_zeroing(joints.at(kEnsureParsability.method), zeroing), buffers.ensure_parsability,
             &buffered_ensure_parsability);
 }
@@ -408,7 +432,7 @@ BufferCounts buffer_counts() {
                              })});
   }
   counts.heap_latencies = latencies(buffers, [](const Times& t) -> const auto& { return t.heap; });
-  counts.heap_tlabs = counts.heap_latencies.requests;
+  counts.heap_requests = counts.heap_latencies.requests;
   counts.refill_latencies = latencies(buffers, [](const Times& t) -> const auto& { return t.refills; });
   counts.collections = buffers.collections.load(std::memory_order_relaxed);
   counts.clock_nanoseconds = static_cast<double>(buffers.clock_cycles) / buffers.cycle_rate.per_nanosecond();

@@ -17,7 +17,7 @@
 namespace memgraft::hotspot {
 
 // Finds every joint. Throws a Refusal. To be called before another graft changes anything.
-Joints find_buffer_joints(const Stock& stock, Collector collector);
+Joints find_buffer_joints(const BufferOptions& options, const Stock& stock, Collector collector);
 
 // Puts the replacements into `patch`; the caller keeps or undoes them. With `zeroing` installed before, they
 // come between it and HotSpot, so that what a thread is handed from a buffer is zeroed like any TLAB.
@@ -43,10 +43,10 @@ struct BufferCounts {
     std::size_t buffers = 0;
     bool restartable = false;
     allocation::LevelCounts counts;
-    Latencies latencies;  // of TLABs that came from this level, but for those that refilled a buffer first
+    Latencies latencies;  // of requests that this level served, but for those that refilled a buffer first
   };
   std::vector<OfLevel> levels;
-  std::uint64_t heap_tlabs = 0;                      // that no buffer could serve
+  std::uint64_t heap_requests = 0;                   // that no buffer could serve
   Latencies heap_latencies;                          // of these
   Latencies refill_latencies;                        // of those that refilled a buffer first
   double clock_nanoseconds = 0;                      // what was taken off

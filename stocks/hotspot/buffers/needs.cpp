@@ -10,8 +10,14 @@ namespace {
 
 constexpr std::array kFeatures{17, 21, 25};
 constexpr std::array kGraftedCollectors{Collector::serial, Collector::parallel, Collector::g1};
+// In JDK 17, compiled code without TLABs takes objects from the eden of Serial and Parallel by itself.
+constexpr std::array kObjectFeatures{21, 25};
 constexpr std::array<FlagNeed, 1> kFlags{{{.name = "UseTLAB", .value = true, .option = "-XX:+UseTLAB"}}};
+constexpr std::array<FlagNeed, 1> kObjectFlags{
+    {{.name = "UseTLAB", .value = false, .option = "-XX:-UseTLAB"}}};
 constexpr std::array kSlots{kAllocateNewTlab, kEnsureParsability};
+// Buffers are filled with what would be TLABs.
+constexpr std::array kObjectSlots{kMemAllocate, kAllocateNewTlab, kEnsureParsability};
 constexpr std::array kFunctions{kFillWithObjects};
 constexpr std::array kSizeFlags{kRegionFlag};
 
@@ -28,5 +34,17 @@ const Needs kBufferNeeds{.graft = "buffers",
                          .methods = {},
                          .entries = {},
                          .size_flags = kSizeFlags};
+
+const Needs kObjectBufferNeeds{.graft = "buffers without TLABs",
+                               .features = kObjectFeatures,
+                               .collectors = kGraftedCollectors,
+                               .flags = kObjectFlags,
+                               .slots = kObjectSlots,
+                               .imports = {},
+                               .functions = kFunctions,
+                               .data = {},
+                               .methods = {},
+                               .entries = {},
+                               .size_flags = kSizeFlags};
 
 }  // namespace memgraft::hotspot

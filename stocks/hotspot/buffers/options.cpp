@@ -68,6 +68,8 @@ bool BufferWords::take(const Option& option) {
     options_.zero_at_refill = word(option, declared::kZeroAt) == kRefill;
   } else if (option.is(declared::kNumaEden)) {
     options_.numa_eden = true;
+  } else if (option.is(declared::kObjects)) {
+    options_.objects = true;
   } else {
     return false;
   }
@@ -83,7 +85,11 @@ bool BufferWords::whole_buffers_are_zeroed() const {
 
 void BufferWords::complete(std::string_view text) {
   if (!asked_ && anything_besides_) {
-    refuse_option(text, "buffers=KIND:BYTES together with take, zero-at or numa-eden");
+    refuse_option(text, "buffers=KIND:BYTES together with take, zero-at, numa-eden or objects");
+  }
+  // Automatic sizes are those of TLABs too, and zeroing works by the TLAB.
+  if (options_.objects && (options_.automatic || (zeroing_ != nullptr && zeroing_->asked()))) {
+    refuse_option(text, "objects without buffers=auto and without zeroing");
   }
   const bool some_level = !options_.levels.empty() || options_.automatic;
   if (options_.zero_at_refill && !(whole_buffers_are_zeroed() && some_level)) {

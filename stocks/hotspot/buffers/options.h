@@ -22,6 +22,7 @@ struct BufferOptions {
   bool automatic = false;                 // levels and sizes decide themselves
   bool zero_at_refill = false;            // instead of each TLAB when it is handed out
   bool numa_eden = false;                 // what they are filled with is bound to their node
+  bool objects = false;                   // the JVM has no TLABs: each object is asked for by itself
   Take take = Take::automatic;
 
   friend bool operator==(const BufferOptions&, const BufferOptions&) = default;

@@ -74,6 +74,15 @@ TEST(Options, NumaEdenBelongsToBuffers) {
   EXPECT_THROW(parse_options("buffers=none,numa-eden=1"), Refusal);
 }
 
+TEST(Options, ObjectsAreHandedOutByBuffersAloneAndOfGivenSizes) {
+  EXPECT_TRUE(parse_options("objects,buffers=none").buffers->objects);
+  EXPECT_TRUE(parse_options("buffers=cpu:4096,take=atomic,objects").buffers->objects);
+  EXPECT_FALSE(parse_options("buffers=cpu:4096").buffers->objects);
+  EXPECT_THROW(parse_options("objects"), Refusal);
+  EXPECT_THROW(parse_options("buffers=auto,objects"), Refusal);
+  EXPECT_THROW(parse_options("zeroing=bulk,buffers=cpu:4096,objects"), Refusal);
+}
+
 TEST(Options, OfZeroingBelongTogether) {
   const Options options = parse_options("window=65536,against=bulk,zeroing=windows");
   EXPECT_EQ(options.zeroing->strategy, ZeroingStrategy::windows);
