@@ -44,23 +44,16 @@ std::uintptr_t huge_page_bytes() noexcept {
   return bytes;
 }
 
-// Pages that a huge page would share with what lies before or behind the range. A huge page moves as a whole
-// (migrate_page_add(), mm/mempolicy.c), and khugepaged makes one wherever it may.
-void keep_small(std::uintptr_t start, std::uintptr_t end, bool move) noexcept {
-  if (start == end) {
-    return;
-  }
-  void* const there = reinterpret_cast<void*>(start);
-  // Both are advice: where the kernel does not take it, neighbours move along as they did.
-  (void)madvise(there, end - start, MADV_NOHUGEPAGE);
-  if (move) {
-    // Splits the huge pages that are only in part in its range (madvise_cold_or_pageout_pte_range(),
-    // mm/madvise.c).
-    (void)madvise(there, end - start, MADV_COLD);
+// Pages that a huge page would share with what lies before or behind the range: khugepaged makes one wherever
+// it may, on one node.
+void keep_small(std::uintptr_t start, std::uintptr_t end) noexcept {
+  if (start < end) {
+    // Advice: where the kernel does not take it, neighbours share pages as they did.
+    (void)madvise(reinterpret_cast<void*>(start), end - start, MADV_NOHUGEPAGE);
   }
 }
 
-void keep_small_at_ends(const WholePages& pages, bool move) noexcept {
+void keep_small_at_ends(const WholePages& pages) noexcept {
   const std::uintptr_t huge = huge_page_bytes();
   if (huge == 0) {
     return;
@@ -68,8 +61,8 @@ void keep_small_at_ends(const WholePages& pages, bool move) noexcept {
   const std::uintptr_t end = pages.start + (pages.count * pages.bytes_each);
   const std::uintptr_t first_whole = std::min((pages.start + huge - 1) / huge * huge, end);
   const std::uintptr_t last_whole = std::max(end / huge * huge, first_whole);
-  keep_small(pages.start, first_whole, move);
-  keep_small(last_whole, end, move);
+  keep_small(pages.start, first_whole);
+  keep_small(last_whole, end);
 }
 
 }  // namespace
@@ -90,7 +83,7 @@ PagePlaces NumaMemory::places(const std::byte* start, std::size_t bytes) noexcep
   return found;
 }
 
-int NumaMemory::prefer(std::byte* start, std::size_t bytes, unsigned node, bool move) noexcept {
+int NumaMemory::prefer(std::byte* start, std::size_t bytes, unsigned node, bool anew) noexcept {
   const WholePages pages = pages_within(start, bytes);
   if (pages.count == 0) {
     return 0;
@@ -100,12 +93,20 @@ int NumaMemory::prefer(std::byte* start, std::size_t bytes, unsigned node, bool 
   }
   std::array<unsigned long, kMostNodes / kBitsPerLong> mask{};
   mask.at(node / kBitsPerLong) = 1UL << (node % kBitsPerLong);
-  keep_small_at_ends(pages, move);
-  // One more than there are bits: the kernel takes one off (get_nodes(), mm/mempolicy.c).
-  return syscall(SYS_mbind, pages.start, pages.count * pages.bytes_each, MPOL_PREFERRED, mask.data(),
-                 kMostNodes + 1, move ? MPOL_MF_MOVE : 0) < 0
-             ? errno
-             : 0;
+  keep_small_at_ends(pages);
+  const std::size_t length = pages.count * pages.bytes_each;
+  const auto bind = [&](int flags) {
+    // One more than there are bits: the kernel takes one off (get_nodes(), mm/mempolicy.c).
+    const long failed =
+        syscall(SYS_mbind, pages.start, length, MPOL_PREFERRED, mask.data(), kMostNodes + 1, flags);
+    return failed < 0 ? errno : 0;
+  };
+  const int error = bind(0);
+  if (error != 0 || !anew || madvise(reinterpret_cast<void*>(pages.start), length, MADV_DONTNEED) == 0) {
+    return error;
+  }
+  // Locked pages, and those of hugetlbfs before Linux 5.18, cannot be given back.
+  return bind(MPOL_MF_MOVE);
 }
 
 NumaMemory& NumaMemory::real() {

@@ -80,7 +80,21 @@ TEST_F(NumaMemoryTest, PrefersANode) {
   touch(0, kPages);
   const PagePlaces places = memory_.places(start_, bytes_);
   EXPECT_TRUE(std::ranges::all_of(places.seen(), [](int node) { return node == 0; }));
+}
+
+TEST_F(NumaMemoryTest, GivesBackWholePagesThatAreToComeAnew) {
+  touch(0, kPages);
+  EXPECT_EQ(memory_.prefer(start_ + 8, bytes_ - page_, 0, true), 0);
+  EXPECT_EQ(there(), 2U) << "the first and the last, which lie in the range in part";
+}
+
+TEST_F(NumaMemoryTest, LeavesLockedPagesWhereTheyBelong) {
+  touch(0, kPages);
+  if (mlock(start_, page_) != 0) {
+    GTEST_SKIP() << "nothing may be locked here";
+  }
   EXPECT_EQ(memory_.prefer(start_, bytes_, 0, true), 0);
+  EXPECT_EQ(there(), PagePlaces::kMost);
 }
 
 TEST_F(NumaMemoryTest, SaysWhyNot) {

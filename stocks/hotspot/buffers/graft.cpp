@@ -87,14 +87,14 @@ Json describe(const BufferOptions& options) {
                       {"waste_at_collections_bytes", bytes(level.words_lost_at_closes)},
                       {"latency", describe_latencies(of.latencies)}});
   }
-  Json json{{"levels", std::move(levels)},
-            {"zero_at", options.zero_at_refill ? "refill" : "tlab"},
-            {"hands_out", options.objects ? "objects" : "TLABs"},
-            {"heap",
-             {{"tlabs", counts.heap_requests}, {"latency", describe_latencies(counts.heap_latencies)}}},
-            {"refill_latency", describe_latencies(counts.refill_latencies)},
-            {"clock_nanoseconds", counts.clock_nanoseconds},
-            {"collections", counts.collections}};
+  Json json{
+      {"levels", std::move(levels)},
+      {"zero_at", options.zero_at_refill ? "refill" : "tlab"},
+      {"hands_out", options.objects ? "objects" : "TLABs"},
+      {"heap", {{"tlabs", counts.heap_requests}, {"latency", describe_latencies(counts.heap_latencies)}}},
+      {"refill_latency", describe_latencies(counts.refill_latencies)},
+      {"clock_nanoseconds", counts.clock_nanoseconds},
+      {"collections", counts.collections}};
   if (options.automatic) {
     json["sizes"] = describe_sizes(counts);
   }

@@ -240,9 +240,8 @@ void* buffered_allocate_new_tlab(void* heap, std::size_t min_words, std::size_t 
     const Words most = buffers.hierarchy->level(buffers.hierarchy->levels() - 1).words;
     requested_words = std::max(min_words, std::min(requested_words, most.count()));
   }
-  return hand_out(Words(min_words), Words(requested_words), heap, *actual_words, [&] {
-    return buffers.allocate_new_tlab(heap, min_words, requested_words, actual_words);
-  });
+  return hand_out(Words(min_words), Words(requested_words), heap, *actual_words,
+                  [&] { return buffers.allocate_new_tlab(heap, min_words, requested_words, actual_words); });
 }
 
 void* buffered_mem_allocate(void* heap, std::size_t words, bool* limit_exceeded) {
@@ -399,7 +398,8 @@ void install_buffers(const BufferOptions& options, const Stock& stock, Collector
   if (options.objects) {
     take_over(patch, joints.at(kMemAllocate.method), buffers.mem_allocate, &buffered_mem_allocate);
     // The type that heap_methods.h says.
-    buffers.allocate_new_tlab = reinterpret_cast<AllocateNewTlab>(joints.at(kAllocateNewTlab.method).original);
+    buffers.allocate_new_tlab =
+        reinterpret_cast<AllocateNewTlab>(joints.at(kAllocateNewTlab.method).original);
   } else {
     take_over(patch, under_zeroing(joints.at(kAllocateNewTlab.method), zeroing), buffers.allocate_new_tlab,
               &buffered_allocate_new_tlab);

@@ -123,17 +123,18 @@ NumaEden::Seen NumaEden::look(const std::byte* start, Words words, std::size_t n
 }
 
 void NumaEden::bind(std::byte* start, Words words, std::size_t node, const Seen& seen) {
-  const bool move = seen.remote * kToleratedPart > seen.asked;
-  if (!move && seen.asked > 0 && seen.local + seen.remote == seen.asked) {
+  // What the pages hold is nobody's, so that others can take their place.
+  const bool anew = seen.remote * kToleratedPart > seen.asked;
+  if (!anew && seen.asked > 0 && seen.local + seen.remote == seen.asked) {
     add(local_);
     return;
   }
-  if (const int error = memory_.prefer(start, to_bytes(words).count(), numbers_.at(node), move); error != 0) {
+  if (const int error = memory_.prefer(start, to_bytes(words).count(), numbers_.at(node), anew); error != 0) {
     failed("mbind", error);
     return;
   }
   add(bound_words_, words.count());
-  add(moved_, move ? 1 : 0);
+  add(moved_, anew ? 1 : 0);
 }
 
 bool NumaEden::put_aside(std::byte* start, Words words, std::size_t node) {

@@ -4,8 +4,8 @@
 // bound, wherever in eden the heap puts it.
 //
 // Eden is used again after each collection, in another order: a filling may lie on another node from the time
-// before, and moving its pages is dear. Then it is put aside as a spare of that node, and the heap is asked
-// for another one (allocation/spare.h: no lock).
+// before, and pages that come anew cost a fault each. So it is put aside as a spare of that node, and the
+// heap is asked for another one (allocation/spare.h: no lock).
 //
 // The heap must be walkable at any safepoint. None comes while a thread is in the VM, as it is here, but
 // within the heap's own allocation (stocks/hotspot/buffers/install.cpp): so nothing is held while the heap is
@@ -30,7 +30,7 @@ struct NumaCounts {
   std::size_t nodes = 1;              // 1: nothing to bind
   std::uint64_t fillings = 0;         // asked for
   std::uint64_t local_fillings = 0;   // of these, that lay on their node already, so that nothing was done
-  std::uint64_t moved_fillings = 0;   // whose pages were moved to their node
+  std::uint64_t moved_fillings = 0;   // whose pages on other nodes were given back, to come anew
   std::uint64_t spares_used = 0;      // put aside for their node before
   std::uint64_t remote_fillings = 0;  // that were left on another node, because the heap had no more
   Bytes bound{0};

@@ -44,19 +44,26 @@ class FakeMemory : public linux_os::NumaMemory {
     }
     return found;
   }
-  int prefer(std::byte* start, std::size_t bytes, unsigned node, bool move) noexcept override {
+  int prefer(std::byte* start, std::size_t bytes, unsigned node, bool anew) noexcept override {
     const std::scoped_lock lock(mutex_);
-    ++(move ? moves : binds);
+    ++(anew ? moves : binds);
     if (bind_error != 0) {
       return bind_error;
     }
     for (std::size_t at = 0; at < bytes; at += kPageBytes) {
       policy_[start + at] = static_cast<int>(node);
-      if (const auto page = pages_.find(start + at); page != pages_.end() && move) {
-        page->second.node = static_cast<int>(node);
+      if (anew) {
+        pages_.erase(start + at);
       }
     }
     return 0;
+  }
+  // Somebody else moves pages that are there.
+  void stray(const std::byte* start, Words words, int node) {
+    const std::scoped_lock lock(mutex_);
+    for (std::size_t at = 0; at < to_bytes(words).count(); at += kPageBytes) {
+      pages_.at(start + at).node = node;
+    }
   }
 
   // By a thread on that node, for the first time.
@@ -225,11 +232,11 @@ TEST_F(NumaEdenTest, ToleratesAPageThatStrayed) {
   heap_.empty();
   eden_.close();
   // Two of 32 lie elsewhere.
-  EXPECT_EQ(memory_.prefer(start, to_bytes(2 * FakeMemory::kPageWords).count(), kSecond, true), 0);
+  memory_.stray(start, 2 * FakeMemory::kPageWords, kSecond);
   (void)eden_.allocate(nullptr, kMany, 0);
   EXPECT_EQ(eden_.counts().moved_fillings, 0U);
   heap_.empty();
-  EXPECT_EQ(memory_.prefer(start, to_bytes(3 * FakeMemory::kPageWords).count(), kSecond, true), 0);
+  memory_.stray(start, 3 * FakeMemory::kPageWords, kSecond);
   (void)eden_.allocate(nullptr, kMany, 0);
   EXPECT_EQ(eden_.counts().moved_fillings, 1U);
   heap_.empty();
@@ -237,7 +244,7 @@ TEST_F(NumaEdenTest, ToleratesAPageThatStrayed) {
 
 TEST_F(NumaEdenTest, MovesWhatLiesOnANodeWithoutCpus) {
   std::byte* const start = fill(0);
-  EXPECT_EQ(memory_.prefer(start, to_bytes(kFilling).count(), 9, true), 0);
+  memory_.stray(start, kFilling, 9);
   heap_.empty();
   EXPECT_EQ(local(fill(0), 0), kPages);
   EXPECT_EQ(eden_.counts().moved_fillings, 1U);
@@ -331,7 +338,7 @@ class Striped : public linux_os::NumaMemory {
     return found;
   }
   int prefer(std::byte* /*start*/, std::size_t /*bytes*/, unsigned /*node*/,
-             bool /*move*/) noexcept override {
+             bool /*anew*/) noexcept override {
     return 0;
   }
 };
