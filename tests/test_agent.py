@@ -13,7 +13,7 @@ from conftest import AGENT, COLLECTORS, FORGETFUL_AGENT, JDKS, VERIFY_HEAP, Jdk,
 from processes import clean_environment, run
 from tiers import combinations
 
-STRATEGIES = ["bulk", "non-temporal"]
+STRATEGIES = ["bulk", "non-temporal", "mixed"]
 Summaries = Callable[[], list[dict]]
 
 

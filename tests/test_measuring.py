@@ -168,7 +168,7 @@ def test_adaptive_heeds_the_programs_profile(programs: Path, tmp_path: Path) -> 
 
 FROM_LAUNCHES = [
     *("zeroing-table-4.1", "zeroing-5.1", "zeroing-5.2a", "zeroing-5.4", "zeroing-5.5", "zeroing-5.6", "zeroing-5.7a"),
-    *("zeroing-5.9", "zeroing-5.10", "zeroing-5.11", "zeroing-table-5.1", "zeroing-elision"),
+    *("zeroing-5.9", "zeroing-5.10", "zeroing-5.11", "zeroing-table-5.1", "zeroing-elision", "zeroing-mixed"),
 ]
 FROM_KERNELS = ["zeroing-3.1", "power-zeroing-1", "power-zeroing-2"]
 # On any workload that is asked for; on Spark's in processes of their own; with CPUs of their own; with relaxed methods;
@@ -190,7 +190,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     words = ["--size", "small", "--workloads", "churn,lusearch", "--launches", "6", "--iterations", "2"]
     # These need every strategy.
     result = memgraft(
-        "paper", "zeroing-5.10", "zeroing-5.11", "zeroing-elision", "power-zeroing-1", *words, "--output", folder
+        "paper", "zeroing-5.10", "zeroing-5.11", "zeroing-elision", "zeroing-mixed", "power-zeroing-1", *words, "--output", folder
     )
     assert result.returncode == 0, result.stderr
     return folder

@@ -196,7 +196,7 @@ TABLE = AgentOption(
 )
 AGAINST = AgentOption(
     name="against",
-    value=Words(("bulk", "non-temporal", "windows", "concurrent"), ("pause",)),
+    value=Words(("bulk", "non-temporal", "windows", "concurrent"), ("mixed", "pause")),
     metavar="STRATEGY",
     help="Epochs: this strategy and that of `zeroing`, which is not `adaptive`, take turns, A B B A A B B A ..., "
     "switched at collections",
@@ -228,6 +228,11 @@ GRAFTS = (
                 decides=True,
             ),
             Choice(
+                "mixed",
+                "non-temporal, but for the first window of each TLAB, which is used at once: measures whether that pays",
+                offered=False,
+            ),
+            Choice(
                 "pause",
                 "the whole free nursery within each collection's pause: measures the bound",
                 offered=False,
@@ -242,7 +247,7 @@ GRAFTS = (
                 metavar="BYTES",
                 help="How much windows and adaptive zero at a time",
                 default=32768,
-                choices=("windows", "adaptive"),
+                choices=("windows", "adaptive", "mixed"),
             ),
         ),
         internal=(AGAINST, TABLE),

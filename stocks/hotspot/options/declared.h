@@ -9,8 +9,8 @@
 
 namespace memgraft::hotspot::declared {
 
-inline constexpr auto kZeroingWords =
-    std::to_array<std::string_view>({"bulk", "non-temporal", "windows", "concurrent", "adaptive", "pause"});
+inline constexpr auto kZeroingWords = std::to_array<std::string_view>(
+    {"bulk", "non-temporal", "windows", "concurrent", "adaptive", "mixed", "pause"});
 inline constexpr Declaration kZeroing{
     .key = "zeroing",
     .usage = "zeroing=STRATEGY",
@@ -29,7 +29,7 @@ inline constexpr Declaration kWindow{
     .by_default = 32768};
 
 inline constexpr auto kAgainstWords =
-    std::to_array<std::string_view>({"bulk", "non-temporal", "windows", "concurrent", "pause"});
+    std::to_array<std::string_view>({"bulk", "non-temporal", "windows", "concurrent", "mixed", "pause"});
 inline constexpr Declaration kAgainst{.key = "against",
                                       .usage = "against=STRATEGY",
                                       .expected = "against=bulk, non-temporal, windows or concurrent",
@@ -77,6 +77,9 @@ inline constexpr Declaration kNumaEden{.key = "numa-eden",
                                        .words = {},
                                        .kinds = {}};
 
+inline constexpr Declaration kObjects{
+    .key = "objects", .alone = true, .usage = "objects", .expected = "objects", .words = {}, .kinds = {}};
+
 inline constexpr auto kOrderingWords = std::to_array<std::string_view>(
     {"sc", "sc-seed", "sc-private-objects", "sc-final-loads", "sc-last-fences", "no-fences", "switches"});
 inline constexpr Declaration kOrdering{.key = "ordering",
@@ -115,7 +118,7 @@ inline constexpr Declaration kCheck{
 
 inline constexpr std::array kZeroingOptions{kZeroing, kWindow, kAgainst, kTable};
 
-inline constexpr std::array kBuffersOptions{kBuffers, kTake, kZeroAt, kNumaEden};
+inline constexpr std::array kBuffersOptions{kBuffers, kTake, kZeroAt, kNumaEden, kObjects};
 
 inline constexpr std::array kOrderingOptions{kOrdering, kRelaxed, kCheckOrder};
 

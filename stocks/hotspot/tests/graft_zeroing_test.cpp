@@ -144,9 +144,12 @@ TEST_P(ZeroingGraft, IsGoneWhenThePatchIs) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Strategies, ZeroingGraft,
-                         testing::Values(ZeroingStrategy::bulk, ZeroingStrategy::non_temporal),
+                         testing::Values(ZeroingStrategy::bulk, ZeroingStrategy::non_temporal,
+                                         ZeroingStrategy::mixed),
                          [](const auto& test) {
-                           return test.param == ZeroingStrategy::bulk ? "Bulk" : "NonTemporal";
+                           std::string name(name_of(test.param));
+                           std::erase(name, '-');
+                           return name;
                          });
 
 }  // namespace

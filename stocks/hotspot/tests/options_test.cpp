@@ -89,6 +89,7 @@ TEST(Options, OfZeroingBelongTogether) {
   EXPECT_EQ(options.zeroing->against, ZeroingStrategy::bulk);
   EXPECT_EQ(options.zeroing->window_bytes, 65'536U);
   EXPECT_EQ(parse_options("zeroing=windows").zeroing->window_bytes, 32'768U);
+  EXPECT_EQ(parse_options("zeroing=mixed,window=4096").zeroing->window_bytes, 4'096U);
   for (const StrategyName& strategy : kStrategyNames) {
     EXPECT_EQ(parse_options("zeroing=" + std::string(strategy.name)).zeroing->strategy, strategy.strategy);
   }

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "memgraft/units.h"
 #include "zeroing/beneath.h"
 #include "zeroing/state.h"
@@ -48,6 +50,12 @@ void clear(Zeroing& graft, std::byte* at, std::size_t bytes) {
     case ZeroingStrategy::non_temporal:
       zero_now(graft, graft.non_temporal, at, bytes);
       return;
+    case ZeroingStrategy::mixed: {
+      const std::size_t soon = std::min(bytes, graft.window_bytes);
+      zero_now(graft, graft.window, at, soon);
+      zero_now(graft, graft.non_temporal, at + soon, bytes - soon);
+      return;
+    }
     case ZeroingStrategy::concurrent: {
       zeroing::ZeroingAhead::Taken taken;
       graft.thread_timer.time(Bytes(bytes), [&] { taken = graft.ahead->take(at, bytes); });

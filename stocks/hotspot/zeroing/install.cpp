@@ -67,8 +67,8 @@ void choose_kernels(Zeroing& graft, const ZeroingOptions& options) {
   graft.ordinary = memgraft_zero_chosen(MEMGRAFT_ZERO_ORDINARY);
   graft.non_temporal = memgraft_zero_chosen(MEMGRAFT_ZERO_NON_TEMPORAL);
   if (graft.non_temporal == nullptr) {
-    if (options.uses(ZeroingStrategy::non_temporal)) {
-      throw Refusal("zeroing=non-temporal is not possible on this machine",
+    if (options.uses(ZeroingStrategy::non_temporal) || options.uses(ZeroingStrategy::mixed)) {
+      throw Refusal("zeroing with non-temporal stores is not possible on this machine",
                     {.looked_for = "non-temporal store instructions that a zeroing kernel uses",
                      .found = "none on this CPU",
                      .advice = "use zeroing=bulk or zeroing=windows"},
@@ -76,6 +76,7 @@ void choose_kernels(Zeroing& graft, const ZeroingOptions& options) {
     }
     graft.non_temporal = graft.ordinary;
   }
+  graft.window_bytes = options.window_bytes;
   graft.window = graft.ordinary;
   if (options.table) {
     load_table(*options.table);

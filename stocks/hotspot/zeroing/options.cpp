@@ -55,8 +55,9 @@ void ZeroingWords::complete(std::string_view text) {
                   "against=STRATEGY with a zeroing=STRATEGY other than adaptive, which chooses for itself");
   }
   if (window_bytes_) {
-    if (!zeroing.uses(ZeroingStrategy::windows) && !zeroing.uses(ZeroingStrategy::adaptive)) {
-      refuse_option(text, "window=BYTES together with windows or adaptive");
+    if (!zeroing.uses(ZeroingStrategy::windows) && !zeroing.uses(ZeroingStrategy::adaptive) &&
+        !zeroing.uses(ZeroingStrategy::mixed)) {
+      refuse_option(text, "window=BYTES together with windows, adaptive or mixed");
     }
     zeroing.window_bytes = *window_bytes_;
   }

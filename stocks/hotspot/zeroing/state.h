@@ -39,6 +39,7 @@ struct Zeroing {
   const memgraft_zero_kernel* ordinary = nullptr;
   const memgraft_zero_kernel* non_temporal = nullptr;
   const memgraft_zero_kernel* window = nullptr;
+  std::size_t window_bytes = 0;
   std::string_view kernel;                 // as the summary names it
   Nursery nursery;                         // meant only where a strategy needs it
   zeroing::ZeroingAhead* ahead = nullptr;  // never destroyed: threads may allocate until the process ends

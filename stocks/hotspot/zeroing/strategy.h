@@ -12,6 +12,7 @@ enum class ZeroingStrategy : std::uint8_t {
   non_temporal,  // a TLAB at a time, past the caches (section 3.3)
   windows,       // a small window of the TLAB at a time, ordinary stores
   concurrent,    // a helper thread ahead of the allocating ones (section 3.4)
+  mixed,         // a TLAB at a time, its first window with ordinary stores and the rest past the caches: to measure
   pause,         // all that is free, within each collection's pause: an instrument, see docs/zeroing.md
   adaptive,      // decided after each collection (section 3.5)
 };
@@ -21,11 +22,12 @@ struct StrategyName {
   std::string_view name;
 };
 
-inline constexpr std::array<StrategyName, 6> kStrategyNames{{
+inline constexpr std::array<StrategyName, 7> kStrategyNames{{
     {.strategy = ZeroingStrategy::bulk, .name = "bulk"},
     {.strategy = ZeroingStrategy::non_temporal, .name = "non-temporal"},
     {.strategy = ZeroingStrategy::windows, .name = "windows"},
     {.strategy = ZeroingStrategy::concurrent, .name = "concurrent"},
+    {.strategy = ZeroingStrategy::mixed, .name = "mixed"},
     {.strategy = ZeroingStrategy::pause, .name = "pause"},
     {.strategy = ZeroingStrategy::adaptive, .name = "adaptive"},
 }};
