@@ -9,6 +9,8 @@ from conftest import ROOT
 
 TRACKED = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
 PAGE = (ROOT / "ARCHITECTURE.md").read_text()
+SOURCES = (".c", ".cpp", ".h", ".java", ".py")
+MOST_LINES = 500
 
 
 @dataclass(frozen=True)
@@ -111,3 +113,8 @@ def test_what_it_names_is_there() -> None:
     ends = {f"/{place}" for place in places}
     missing = [name for _, named in rows() for name in named if not any(end.endswith(f"/{name}") for end in ends)]
     assert missing == []
+
+
+def test_no_file_is_too_long_to_be_read_at_once() -> None:
+    lines = {name: len((ROOT / name).read_text().splitlines()) for name in TRACKED if name.endswith(SOURCES)}
+    assert {name: count for name, count in lines.items() if count > MOST_LINES} == {}

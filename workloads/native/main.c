@@ -107,27 +107,28 @@ static void list(void) {
   }
 }
 
+enum {
+  size_option = 1,
+  threads_option,
+  iterations_option,
+  touch_option,
+  json_option,
+  list_option,
+  help_option
+};
+static const struct option known_options[] = {{"class", required_argument, NULL, size_option},
+                                              {"threads", required_argument, NULL, threads_option},
+                                              {"iterations", required_argument, NULL, iterations_option},
+                                              {"first-touch", required_argument, NULL, touch_option},
+                                              {"json", no_argument, NULL, json_option},
+                                              {"list", no_argument, NULL, list_option},
+                                              {"help", no_argument, NULL, help_option},
+                                              {NULL, 0, NULL, 0}};
+
 static struct options read_options(int argc, char** argv) {
-  enum {
-    size_option = 1,
-    threads_option,
-    iterations_option,
-    touch_option,
-    json_option,
-    list_option,
-    help_option
-  };
-  static const struct option known[] = {{"class", required_argument, NULL, size_option},
-                                        {"threads", required_argument, NULL, threads_option},
-                                        {"iterations", required_argument, NULL, iterations_option},
-                                        {"first-touch", required_argument, NULL, touch_option},
-                                        {"json", no_argument, NULL, json_option},
-                                        {"list", no_argument, NULL, list_option},
-                                        {"help", no_argument, NULL, help_option},
-                                        {NULL, 0, NULL, 0}};
   struct options options = {.size = size_s};
   opterr = 0;
-  for (int found = 0; (found = getopt_long(argc, argv, ":", known, NULL)) != -1;) {
+  for (int found = 0; (found = getopt_long(argc, argv, ":", known_options, NULL)) != -1;) {
     switch (found) {
       case size_option:
         options.size = size_of(optarg);

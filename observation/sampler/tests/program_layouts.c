@@ -1,0 +1,79 @@
+// Scenarios of the sampled program about where its memory lies.
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "program.h"
+
+// As much again, and behind a page that nobody may access.
+void fenced(void) {
+  unsigned char* const fence =
+      mmap(NULL, kPage + kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(fence != MAP_FAILED && mprotect(fence, kPage, PROT_NONE) == 0);
+  memset(fence + kPage, 1, kBytes);
+  const unsigned char* const at = memory();
+  while (more()) {
+    sum_all(at);
+    sum_all(fence + kPage);
+  }
+}
+
+// All there is ends where one of malloc's arenas would.
+void ends_like_an_arena(void) {
+  const uintptr_t arena = 64U << 20U;
+  const size_t closed = 32 * (size_t)kPage;
+  unsigned char* const all = mmap(NULL, 2 * arena, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(all != MAP_FAILED);
+  unsigned char* const end = (unsigned char*)(((uintptr_t)all + 2 * arena) / arena * arena);
+  unsigned char* const at = end - closed - kBytes;
+  CHECK(munmap(all, (size_t)(at - all)) == 0 && mprotect(at, kBytes, PROT_READ | PROT_WRITE) == 0);
+  CHECK(end == all + 2 * arena || munmap(end, (size_t)(all + 2 * arena - end)) == 0);
+  memset(at, 1, kBytes);
+  while (more()) {
+    sum_all(at);
+  }
+}
+
+// How many pages are part of a transparent huge page, mapped as such or not; -1: only root may know.
+static long parts_of_huge_pages(const unsigned char* at) {
+  const uint64_t frame_mask = ((uint64_t)1 << 55U) - 1;
+  const uint64_t transparent_huge = (uint64_t)1 << 22U;
+  const int map = open("/proc/self/pagemap", O_RDONLY);
+  const int flags = open("/proc/kpageflags", O_RDONLY);
+  long found = 0;
+  for (size_t page = 0; page < kPages && found >= 0; ++page) {
+    uint64_t frame = 0;
+    uint64_t flag = 0;
+    (void)((const volatile unsigned char*)at)[page * kPage];
+    const off_t entry = (off_t)((uintptr_t)(at + page * kPage) / kPage * 8);
+    if (pread(map, &frame, 8, entry) != 8 || (frame & frame_mask) == 0 ||
+        pread(flags, &flag, 8, (off_t)((frame & frame_mask) * 8)) != 8) {
+      found = -1;
+    } else if ((flag & transparent_huge) != 0) {
+      ++found;
+    }
+  }
+  close(map);
+  close(flags);
+  return found;
+}
+
+// Says how many of its pages were parts of huge ones, and how many are.
+void huge(void) {
+  const uintptr_t all = 2U << 20U;
+  unsigned char* const map =
+      mmap(NULL, kBytes + all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(map != MAP_FAILED);
+  unsigned char* const at = (unsigned char*)(((uintptr_t)map + all - 1) / all * all);
+  const bool can = madvise(at, kBytes, MADV_HUGEPAGE) == 0;
+  memset(at, 1, kBytes);
+  // Nothing joins them again.
+  CHECK(!can || madvise(at, kBytes, MADV_NOHUGEPAGE) == 0);
+  printf("%ld", parts_of_huge_pages(at));
+  while (more()) {
+    sum_all(at);
+  }
+  printf(" %ld\n", parts_of_huge_pages(at));
+}
