@@ -189,9 +189,8 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("paper") / "measured"
     words = ["--size", "small", "--workloads", "churn,lusearch", "--launches", "6", "--iterations", "2"]
     # These need every strategy.
-    result = memgraft(
-        "paper", "zeroing-5.10", "zeroing-5.11", "zeroing-elision", "zeroing-mixed", "power-zeroing-1", *words, "--output", folder
-    )
+    names = ["zeroing-5.10", "zeroing-5.11", "zeroing-elision", "zeroing-mixed", "power-zeroing-1"]
+    result = memgraft("paper", *names, *words, "--output", folder)
     assert result.returncode == 0, result.stderr
     return folder
 
