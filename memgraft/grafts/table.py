@@ -229,7 +229,7 @@ GRAFTS = (
             ),
             Choice(
                 "mixed",
-                "non-temporal, but for the first window of each TLAB, which is used at once: measures whether that pays",
+                "non-temporal, but for the first window of each TLAB, which is used at once: measures what that gives",
                 offered=False,
             ),
             Choice(

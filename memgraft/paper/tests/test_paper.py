@@ -18,8 +18,8 @@ from memgraft.report.tests.test_report import HOSTILE, Reader
 from memgraft.tests.synthetic import MACHINE, SPREAD
 
 STOCK = ("hot-path", "hot-path without elision")
-STRATEGIES = (*STOCK, "bulk", "non-temporal", "concurrent", "adaptive")
-TIMES = dict(zip(STRATEGIES, (1.0, 1.05, 1.1, 0.99, 1.2, 0.9), strict=True))
+STRATEGIES = (*STOCK, "bulk", "non-temporal", "concurrent", "adaptive", "mixed", "windows")
+TIMES = dict(zip(STRATEGIES, (1.0, 1.05, 1.1, 0.99, 1.2, 0.9, 0.98, 0.97), strict=True))
 SPEEDS = {"bulk": 8.0, "non-temporal": 16.0, "concurrent": 4.0, "adaptive": 8.0}
 KERNELS = ("memset", "word-4", "avx2", "non-temporal-64")
 EVERY = [one for one in definition.definitions() if one.family == "zeroing" and not (one.needs or one.elsewhere)]
