@@ -12,7 +12,7 @@ enum class ZeroingStrategy : std::uint8_t {
   non_temporal,  // a TLAB at a time, past the caches (section 3.3)
   windows,       // a small window of the TLAB at a time, ordinary stores
   concurrent,    // a helper thread ahead of the allocating ones (section 3.4)
-  mixed,         // a TLAB at a time, its first window with ordinary stores and the rest past the caches: to measure
+  mixed,         // the same but for its first window: an instrument, see docs/zeroing.md
   pause,         // all that is free, within each collection's pause: an instrument, see docs/zeroing.md
   adaptive,      // decided after each collection (section 3.5)
 };
