@@ -16,6 +16,8 @@ GROWING = "growing"
 AUTO = "auto"
 NONE = "none"
 """Of threads: no TLABs, so that each object is asked for by itself. Of the agent: no buffers, only counts."""
+FEATURES_WITHOUT_TLABS = (21, 25)
+"""The JDKs in which buffers can do so (stocks/hotspot/buffers/needs.cpp)."""
 OBJECTS = "objects"
 """Of the agent: the buffers hand out objects, since there are no TLABs."""
 AUTO_JVM_OPTIONS = ["-XX:TLABSize=65536", "-XX:-ResizeTLAB"]

@@ -13,7 +13,7 @@ from memgraft import native
 from memgraft.errors import CannotTakeError, WrongUsageError, one_line
 from memgraft.formats import GraftCheck, Jvm, JvmCheck, read_check, read_summaries
 from memgraft.grafts.table import CHECK, GRAFTS
-from memgraft.jvm.launch import agent_option, loadable
+from memgraft.jvm.launch import agent_option, java_feature, loadable
 
 CHECK_TIMEOUT_SECONDS = 60
 SYSTEM_FOLDER = Path("usr/lib/jvm")
@@ -99,6 +99,11 @@ def discover(arguments: Sequence[str], environment: Mapping[str, str], root: Pat
         for entry in _subfolders(parent):
             add(executable_in(entry), where)
     return list(found.values())
+
+
+def default_feature(environment: Mapping[str, str]) -> int | None:
+    """The feature number of the JDK that a program gets that names none; None where that cannot be told."""
+    return next((java_feature(java.path) for java in discover([], environment)), None)
 
 
 def _subfolders(parent: Path) -> list[Path]:

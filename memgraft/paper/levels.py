@@ -117,8 +117,12 @@ def plan(
     iterations: int,
     launches: int,
     kinds: Mapping[str, int] | None = None,
+    feature: int | None = None,
 ) -> Plan:
-    """One grid for all of them. A TLAB size's launches follow each other, so that what is compared is near in time."""
+    """One grid for all of them. A TLAB size's launches follow each other, so that what is compared is near in time.
+
+    `kinds`: how many of each there are, here if None. `feature`: of the JDK that runs them; None: not known.
+    """
     parts = [part for one in definitions for part in chosen(one, choice)]
     first = next(one.programs for one in definitions if one.programs)
     heap = heap_of(choice.heap or first.heap)
@@ -127,14 +131,19 @@ def plan(
         for levels in dict.fromkeys(levels for part in parts for levels in part.levels)
         if (reason := why_not(levels, kinds or machine.kinds(), heap // NURSERY))
     }
+    tlabs = dict.fromkeys(tlab for part in parts for tlab in part.tlabs)
+    if buffers.NONE in tlabs and feature is not None and feature not in buffers.FEATURES_WITHOUT_TLABS:
+        del tlabs[buffers.NONE]
+        known = " or ".join(map(str, buffers.FEATURES_WITHOUT_TLABS))
+        left_out[_row(buffers.NONE)] = f"needs JDK {known}, found JDK {feature}; JAVA_HOME chooses another"
     strategies: dict[str, None] = {}
-    for tlab in dict.fromkeys(tlab for part in parts for tlab in part.tlabs):
+    for tlab in tlabs:
         mine = [part for part in parts if tlab in part.tlabs]
         strategies |= dict.fromkeys(name for part in mine if (name := baseline(part, tlab)))
         strategies |= dict.fromkeys(
             under(tlab, levels, part.take) for part in mine for levels in part.levels if levels not in left_out
         )
-    if all(levels in left_out for part in parts for levels in part.levels):
+    if not tlabs or all(levels in left_out for part in parts for levels in part.levels):
         raise WrongUsageError(f"nothing of it can run here: {'; '.join(left_out.values())}")
     programs = [
         Program(name, threads)
@@ -313,7 +322,7 @@ def measured(definition: Definition, kept: Grid) -> list[tuple[str, str]]:
             ("threads run", part_of(list(counts), [str(number) for number in programs.threads])),
         ]
     left_out = kept.settings.get("left_out", {})
-    rows += [(f"left out: {one}", left_out[one]) for one in levels if one in left_out]
+    rows += [(f"left out: {one}", left_out[one]) for one in [*levels, *map(_row, tlabs)] if one in left_out]
     seen = {
         (level.kind, level.buffers, level.take): None
         for mine in kept.launches.values()

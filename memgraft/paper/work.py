@@ -1,6 +1,7 @@
 """From names to pages: what has to be measured for all of them together, then each one by itself."""
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -11,6 +12,7 @@ from memgraft import __version__, machine, screen
 from memgraft.errors import CannotTakeError, WrongUsageError
 from memgraft.experiment.launches import prepare_output
 from memgraft.experiment.metrics import MetricName, named
+from memgraft.jvm import jvms
 from memgraft.kernels import zero
 from memgraft.paper import emulations, grid, kernels, levels, measures, orderings, placements
 from memgraft.paper.definition import Definition, definitions, find
@@ -87,7 +89,15 @@ def make(names: Sequence[str], asked: Asked) -> list[dict[str, Any]]:
             of_orderings, asked.choice, asked.workloads, asked.size, asked.iterations, asked.launches
         )
     elif of_levels and asked.kept is None:
-        planned = levels.plan(of_levels, asked.choice, asked.workloads, asked.size, asked.iterations, asked.launches)
+        planned = levels.plan(
+            of_levels,
+            asked.choice,
+            asked.workloads,
+            asked.size,
+            asked.iterations,
+            asked.launches,
+            feature=jvms.default_feature(os.environ),
+        )
     elif strategies and asked.kept is None:
         planned = grid.plan(asked.workloads, strategies, asked.size, asked.iterations, asked.launches)
     if wanted[0].placements:

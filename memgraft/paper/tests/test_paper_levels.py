@@ -237,6 +237,30 @@ class TestPlan:
         assert atomic.agent_options == ["buffers=core:1048576", "take=atomic"]
         assert as_possible.agent_options == ["buffers=core:1048576"]
 
+    @pytest.mark.parametrize("feature", [17, 21, 25, None])
+    def test_without_tlabs_where_the_jdk_can(self, feature: int | None) -> None:
+        kinds = {**TWO_CORES, "processor": 1}
+        of_table = [definition.find("buffers-table-1")]
+        planned = levels.plan(of_table, Choice(sizes="4m"), None, "small", 2, 6, kinds, feature)
+        can = feature != 17
+        assert ("thread=none,processor=4m" in planned.strategies) == can
+        assert len(planned.strategies) == (9 if can else 8)
+        left_out = {} if can else {"no TLABs": "needs JDK 21 or 25, found JDK 17; JAVA_HOME chooses another"}
+        assert planned.left_out == left_out
+
+    def test_nothing_is_left_of_a_row_that_the_jdk_cannot_have(self) -> None:
+        with pytest.raises(WrongUsageError, match="nothing of it can run here: needs JDK 21 or 25"):
+            levels.plan(
+                [definition.find("buffers-table-1")],
+                Choice(tlabs="none", sizes="4m"),
+                None,
+                "small",
+                2,
+                6,
+                {**TWO_CORES, "processor": 1},
+                17,
+            )
+
     def test_what_does_not_fit_is_left_out_and_why(self) -> None:
         planned = self.plan("buffers-table-2", Choice(heap="3g"), PAPERS)
         assert planned.left_out == {
