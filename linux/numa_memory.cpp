@@ -101,11 +101,16 @@ int NumaMemory::prefer(std::byte* start, std::size_t bytes, unsigned node, bool 
         syscall(SYS_mbind, pages.start, length, MPOL_PREFERRED, mask.data(), kMostNodes + 1, flags);
     return failed < 0 ? errno : 0;
   };
-  const int error = bind(0);
-  if (error != 0 || !anew || madvise(reinterpret_cast<void*>(pages.start), length, MADV_DONTNEED) == 0) {
+  if (const int error = bind(0); error != 0 || !anew) {
     return error;
   }
-  // Locked pages, and those of hugetlbfs before Linux 5.18, cannot be given back.
+  // Nothing but private memory of ordinary pages takes MADV_FREE (madvise(2)). Of a file or of shared memory
+  // the same pages would come again; and MADV_DONTNEED rounds a length up to whole pages of hugetlbfs, and so
+  // would throw away what lies behind the range.
+  void* const there = reinterpret_cast<void*>(pages.start);
+  if (madvise(there, length, MADV_FREE) == 0 && madvise(there, length, MADV_DONTNEED) == 0) {
+    return 0;
+  }
   return bind(MPOL_MF_MOVE);
 }
 

@@ -102,6 +102,16 @@ TEST_F(NumaMemoryTest, LeavesLockedPagesWhereTheyBelong) {
   EXPECT_EQ(there(), PagePlaces::kMost);
 }
 
+TEST_F(NumaMemoryTest, LeavesSharedPagesAndWhatTheyHold) {
+  void* const shared =
+      mmap(start_, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  ASSERT_EQ(shared, start_);
+  touch(0, kPages);
+  EXPECT_EQ(memory_.prefer(start_, bytes_, 0, true), 0);
+  EXPECT_EQ(there(), PagePlaces::kMost);
+  EXPECT_EQ(*start_, std::byte{1});
+}
+
 TEST_F(NumaMemoryTest, SaysWhyNot) {
   EXPECT_EQ(memory_.prefer(start_, bytes_, 1023, false), EINVAL) << "no such node";
   EXPECT_EQ(memory_.prefer(start_, bytes_, 1024, false), EINVAL);

@@ -34,10 +34,10 @@ class NumaMemory {
   // Pages that are touched for the first time from now on come from this node, or from another where it has
   // none left: MPOL_PREFERRED, as libnuma's numa_tonode_memory() and so HotSpot's own -XX:+UseNUMA. (With
   // MPOL_BIND a full node would wake the OOM killer.) `anew`: those that are there are given back, and their
-  // contents are lost. Where the kernel does not take them back they are moved, which waits for every CPU
-  // (lru_cache_disable() in do_mbind(), mm/mempolicy.c, since Linux 5.14). Transparent huge pages do not
-  // reach over the range's ends from then on. 0 or errno: ENOMEM where the process would have too many
-  // mappings (vm.max_map_count), EPERM where a container's seccomp filter forbids it.
+  // contents are lost. Locked ones, and those of files, shared memory and hugetlbfs, are moved instead, which
+  // waits for every CPU (lru_cache_disable() in do_mbind(), mm/mempolicy.c, since Linux 5.14). Transparent
+  // huge pages do not reach over the range's ends from then on. 0 or errno: ENOMEM where the process would
+  // have too many mappings (vm.max_map_count), EPERM where a container's seccomp filter forbids it.
   virtual int prefer(std::byte* start, std::size_t bytes, unsigned node, bool anew) noexcept;
 
   // That of the kernel.
