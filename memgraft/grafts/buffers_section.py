@@ -132,7 +132,7 @@ def rows(launches: Sequence[Sequence[JvmSummary]]) -> list[Row]:
     )
     made += _numa_rows(per_launch)
     times = [_median_time([b.heap.latency for b in mine if b.heap]) for mine in per_launch]
-    return made + _time_row("from the heap itself", times)
+    return made + _time_row("from the heap itself", first, times)
 
 
 def _level_rows(per_launch: Sequence[Sequence[Buffers]], at: int) -> list[Row]:
@@ -153,7 +153,9 @@ def _level_rows(per_launch: Sequence[Sequence[Buffers]], at: int) -> list[Row]:
         (f"{name}: lost at refills", _cell(sums(lambda level: level.waste_at_refills_bytes), bytes_of)),
         (f"{name}: lost at collections", _cell(sums(lambda level: level.waste_at_collections_bytes), bytes_of)),
     ]
-    return made + _time_row(name, [_median_time([b.levels[at].latency for b in mine]) for mine in per_launch])
+    return made + _time_row(
+        name, per_launch[0][0], [_median_time([b.levels[at].latency for b in mine]) for mine in per_launch]
+    )
 
 
 def _numa_rows(per_launch: Sequence[Sequence[Buffers]]) -> list[Row]:
@@ -175,9 +177,10 @@ def _numa_rows(per_launch: Sequence[Sequence[Buffers]]) -> list[Row]:
     ]
 
 
-def _time_row(name: str, times: Sequence[float | None]) -> list[Row]:
+def _time_row(name: str, buffers: Buffers, times: Sequence[float | None]) -> list[Row]:
+    what = {"TLABs": "a TLAB", "objects": "an object"}[buffers.hands_out]
     known = [time for time in times if time is not None]
-    return [(f"{name}: median time of a TLAB", _cell(known, seconds_of))] if known else []
+    return [(f"{name}: median time of {what}", _cell(known, seconds_of))] if known else []
 
 
 def _sums(per_launch: Sequence[Sequence[Buffers]], figure: Callable[[Buffers], int]) -> list[float]:

@@ -1,6 +1,6 @@
 """What was chosen of the grafts, read once: from here on everybody asks the Selection."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -99,7 +99,9 @@ class Selection:
             free = one.graft.reads is not None and ("=" in name or name == buffers.AUTO)
             if free or name in {choice.name for choice in one.graft.offered}:
                 other = replace(one, choice=one.graft.choice(name))
-                return replace(self, chosen=(*self.chosen[:at], other, *self.chosen[at + 1 :]))
+                chosen = (*self.chosen[:at], other, *self.chosen[at + 1 :])
+                _go_together(chosen)
+                return replace(self, chosen=chosen)
         possible = [
             name
             for one in self.chosen
@@ -138,14 +140,7 @@ def select(
         for graft in table.GRAFTS
         if graft.name in choices
     ]
-    for one in chosen:
-        for other in chosen:
-            if other.choice.joins and other.graft.name in one.choice.without:
-                raise WrongUsageError(
-                    f"{one.graft.option} {one.choice.name}: expected no {other.graft.option}, or "
-                    f"{other.graft.option} {other.graft.stock.name}: {one.choice.why_without}; found "
-                    f"{other.graft.option} {other.choice.name}"
-                )
+    _go_together(chosen)
     names = {one.graft.name: one.choice.name for one in chosen}
     read: dict[str, list[Given]] = {}
     for graft in table.GRAFTS:
@@ -156,12 +151,25 @@ def select(
     return Selection(tuple(replace(one, values=tuple(read.get(one.graft.name, ()))) for one in chosen))
 
 
+def _go_together(chosen: Sequence[Chosen]) -> None:
+    """WrongUsageError where one of them cannot join beside another."""
+    for one in chosen:
+        for other in chosen:
+            if other.choice.joins and other.graft.name in one.choice.without:
+                raise WrongUsageError(
+                    f"{one.graft.option} {one.choice.name}: expected no {other.graft.option}, or "
+                    f"{other.graft.option} {other.graft.stock.name}: {one.choice.why_without}; found "
+                    f"{other.graft.option} {other.choice.name}"
+                )
+
+
 def _read(
     graft: Graft, parameter: Parameter, value: int | str | Path, names: Mapping[str, str], against: str | None
 ) -> Given:
     parameter.check(value)
     if not parameter.taken_by(graft, {names.get(graft.name), against}):
-        expected = " or ".join(parameter.choices) or graft.metavar
+        offered = {choice.name for choice in graft.offered}
+        expected = " or ".join(name for name in parameter.choices if name in offered) or graft.metavar
         raise WrongUsageError(
             f"{parameter.option} {value}: {graft.option} {names.get(graft.name) or 'left out'} has no "
             f"{parameter.name}; expected {graft.option} {expected}, or no {parameter.option}"

@@ -1,5 +1,7 @@
 """What `--buffers` takes, and what it refuses."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from memgraft import formats
 from memgraft.errors import WrongUsageError
 from memgraft.grafts.buffers import KINDS, Buffers, parse, shown
-from memgraft.grafts.buffers_section import lines
+from memgraft.grafts.buffers_section import lines, rows
 from memgraft.grafts.selection import Selection, select
 
 
@@ -99,6 +101,14 @@ def test_without_tlabs_nothing_zeroes_them() -> None:
         "--buffers thread=none,cpu=1m: expected no --zeroing, or --zeroing hot-path: it zeroes TLABs, and thread=none "
         "leaves none; found --zeroing bulk"
     )
+    both = select({"zeroing": "bulk", "buffers": "cpu=1m"})
+    with pytest.raises(WrongUsageError, match="--buffers thread=none: expected no --zeroing"):
+        both.other_side("thread=none")
+
+
+def test_a_value_that_nothing_takes_is_refused_by_names_that_can_be_typed() -> None:
+    with pytest.raises(WrongUsageError, match="expected --zeroing windows or adaptive, or no --window"):
+        select({"zeroing": "bulk"}, {"window": 8192})
 
 
 @pytest.mark.parametrize(
@@ -155,6 +165,17 @@ def test_a_level_that_does_not_fit_is_told_first() -> None:
     )
     as_asked = formats.Buffers.model_validate({"levels": [level(asked_bytes=2**20)], "collections": 9})
     assert not any("instead" in line for line in lines(as_asked))
+
+
+def test_objects_are_called_so() -> None:
+    heap = {"tlabs": 20, "latency": level()["latency"]}
+    buffers = {"levels": [level()], "collections": 9, "hands_out": "objects", "heap": heap}
+    assert list(lines(formats.Buffers.model_validate(buffers)))[-1].startswith("the heap itself: 20 objects; median ")
+    jvm = {"schema": 1, "kind": "jvm-summary", "state": "ended", "pid": 1, "grafts": {"buffers": buffers}}
+    jvm["jvm"] = {"version": "21", "feature": 21, "vendor": "", "name": ""}
+    told = dict(rows([[formats.JvmSummary.model_validate_json(json.dumps(jvm))]]))
+    assert told["objects from the heap itself"] == "20"
+    assert "cpu=1m: median time of an object" in told
 
 
 def test_an_automatic_size_is_explained() -> None:
