@@ -21,30 +21,29 @@ constexpr std::array kObjectSlots{kMemAllocate, kAllocateNewTlab, kEnsureParsabi
 constexpr std::array kFunctions{kFillWithObjects};
 constexpr std::array kSizeFlags{kRegionFlag};
 
+constexpr Needs kTlabBufferNeeds{.graft = "buffers",
+                                 .features = kFeatures,
+                                 .collectors = kGraftedCollectors,
+                                 .flags = kFlags,
+                                 .slots = kSlots,
+                                 .imports = {},
+                                 .functions = kFunctions,
+                                 .data = {},
+                                 .methods = {},
+                                 .entries = {},
+                                 .size_flags = kSizeFlags};
+
 }  // namespace
 
-const Needs kBufferNeeds{.graft = "buffers",
-                         .features = kFeatures,
-                         .collectors = kGraftedCollectors,
-                         .flags = kFlags,
-                         .slots = kSlots,
-                         .imports = {},
-                         .functions = kFunctions,
-                         .data = {},
-                         .methods = {},
-                         .entries = {},
-                         .size_flags = kSizeFlags};
+constinit const Needs kBufferNeeds = kTlabBufferNeeds;
 
-const Needs kObjectBufferNeeds{.graft = "buffers without TLABs",
-                               .features = kObjectFeatures,
-                               .collectors = kGraftedCollectors,
-                               .flags = kObjectFlags,
-                               .slots = kObjectSlots,
-                               .imports = {},
-                               .functions = kFunctions,
-                               .data = {},
-                               .methods = {},
-                               .entries = {},
-                               .size_flags = kSizeFlags};
+constinit const Needs kObjectBufferNeeds = [] {
+  Needs needs = kTlabBufferNeeds;
+  needs.graft = "buffers without TLABs";
+  needs.features = kObjectFeatures;
+  needs.flags = kObjectFlags;
+  needs.slots = kObjectSlots;
+  return needs;
+}();
 
 }  // namespace memgraft::hotspot

@@ -77,9 +77,11 @@ bool BufferWords::take(const Option& option) {
   return true;
 }
 
-// Windows are zeroed just before they are used; adaptive may decide for them.
+// Windows are zeroed just before they are used, and so is the first of a mixed TLAB; adaptive may decide for
+// them.
 bool BufferWords::whole_buffers_are_zeroed() const {
   return zeroing_ != nullptr && zeroing_->asked() && !zeroing_->options().uses(ZeroingStrategy::windows) &&
+         !zeroing_->options().uses(ZeroingStrategy::mixed) &&
          !zeroing_->options().uses(ZeroingStrategy::adaptive);
 }
 

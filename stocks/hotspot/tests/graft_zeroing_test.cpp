@@ -29,7 +29,8 @@ class ZeroingGraft : public testing::TestWithParam<ZeroingStrategy> {
   ZeroingGraft() { library_.function<Start>("fake_start")(); }
 
   static void install(const Stock& stock, Patch& patch) {
-    const ZeroingOptions options{.strategy = GetParam(), .against = {}, .table = {}};
+    // Windows smaller than a TLAB, so that mixed has both kinds of stores to do.
+    const ZeroingOptions options{.strategy = GetParam(), .against = {}, .window_bytes = 1024, .table = {}};
     install_zeroing(options, prepare_zeroing(options, stock), patch);
   }
 

@@ -165,7 +165,8 @@ INSTANTIATE_TEST_SUITE_P(
         "buffers=cpu:34359738368", "buffers=cpu:4096+", "take=atomic", "zero-at=tlab",
         "buffers=none,take=maybe", "zeroing=bulk,take=atomic", "buffers=cpu:4096,zero-at=refill",
         "zeroing=bulk,buffers=none,zero-at=refill", "zeroing=windows,buffers=cpu:4096,zero-at=refill",
-        "zeroing=adaptive,buffers=cpu:4096,zero-at=refill", "zeroing=bulk,buffers=auto,zero-at=later"));
+        "zeroing=mixed,buffers=cpu:4096,zero-at=refill", "zeroing=adaptive,buffers=cpu:4096,zero-at=refill",
+        "zeroing=bulk,buffers=auto,zero-at=later"));
 
 }  // namespace
 }  // namespace memgraft::hotspot
