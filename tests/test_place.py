@@ -306,7 +306,7 @@ def test_halves_of_a_huge_page_part(guest: Root) -> None:
     """The sampler splits what it samples: moved whole, the page would go to and fro between its two threads."""
     # With so little memory the kernel has them only if told to.
     on = "echo always >/sys/kernel/mm/transparent_hugepage/enabled"
-    commands = [on, placed("/bin/touching halves 15", interval=1), "grep '^thp_fault_alloc ' /proc/vmstat"]
+    commands = [on, placed("/bin/touching halves 30", interval=1), "grep '^thp_fault_alloc ' /proc/vmstat"]
     _, done, huge = boot(guest, [NODE] * 2, commands)
     assert int(huge.output.split()[1]) > 0, "there was a huge page"
     one = ran(done)
@@ -314,8 +314,7 @@ def test_halves_of_a_huge_page_part(guest: Root) -> None:
     assert found, one.output
     first, second, *_ = (int(count) for count in found[3].split(","))
     assert first + second == 512
-    # How many of its half are seen within the time depends on the machine's load. A page moved whole is all or none.
-    assert 0.5 * 256 < second < 1.1 * 256, one.summary
+    assert 0.9 * 256 < second < 1.1 * 256, one.summary
     assert one.summary.moved_back < 0.1 * one.summary.moved, one.summary
 
 
