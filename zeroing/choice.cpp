@@ -11,10 +11,10 @@
 namespace memgraft::zeroing {
 namespace {
 
-constexpr std::size_t kErnelCount = kGenericKernels.size() + kIsaKernels.size();
+constexpr std::size_t kKernelCount = kGenericKernels.size() + kIsaKernels.size();
 
 struct Known {
-  std::array<memgraft_zero_kernel, kErnelCount> kernels;
+  std::array<memgraft_zero_kernel, kKernelCount> kernels;
   const memgraft_zero_kernel* ordinary;
   const memgraft_zero_kernel* non_temporal;
 };

@@ -25,7 +25,7 @@ constexpr std::size_t kLate = MEMGRAFT_ZERO_USED_LATE;
 
 void zero(void* /*memory*/, std::size_t /*bytes*/) {}
 
-constexpr std::array<memgraft_zero_kernel, 4> kErnels = {{
+constexpr std::array<memgraft_zero_kernel, 4> kKernels = {{
     {"default", "", MEMGRAFT_ZERO_ORDINARY, 0, true, zero},
     {"one", "", MEMGRAFT_ZERO_ORDINARY, 0, true, zero},
     {"two", "", MEMGRAFT_ZERO_NON_TEMPORAL, 0, true, zero},
@@ -37,7 +37,7 @@ constexpr const char* kHead = "memgraft-zeroing-table 1\ncpu A CPU (R)\n";
 Table defaults() {
   Table table;
   for (Mode& mode : table.modes) {
-    mode.groups.front().best.fill(kErnels.data());
+    mode.groups.front().best.fill(kKernels.data());
   }
   return table;
 }
@@ -56,7 +56,7 @@ struct Outcome {
 Outcome read(const std::string& text, std::string_view cpu = "A CPU (R)") {
   Outcome outcome{.right = false, .table = defaults(), .line = 0, .message = {}};
   TableError error;
-  outcome.right = read_table(text, cpu, kErnels, outcome.table, error);
+  outcome.right = read_table(text, cpu, kKernels, outcome.table, error);
   outcome.line = error.line;
   outcome.message = error.message.data();
   return outcome;
