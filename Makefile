@@ -25,7 +25,8 @@ FORMAT_JAVA = $(MAVEN) -q com.spotify.fmt:fmt-maven-plugin
 CXX_SOURCES = $(shell git ls-files '*.cpp' '*.h' '*.c')
 
 .PHONY: help build demo demo-zeroing test bench options lint format clean
-.PHONY: packages test-packages native python development workloads litmus java-programs jcstress annotations jdks guest-kernel
+.PHONY: packages test-packages native python development workloads litmus java-programs java-agent jcstress annotations
+.PHONY: jdks guest-kernel
 .PHONY: agent-aarch64 test-mapping
 .PHONY: test-native test-sanitizers test-cross test-fuzz test-python test-java test-end-to-end test-deep test-repeat soak
 .PHONY: lint-python lint-cpp lint-java
@@ -39,6 +40,7 @@ help:
 	@echo "make build   memgraft, for bin/memgraft"
 	@echo "make agent-aarch64   the agent for another architecture, into build/agent-aarch64"
 	@echo "make soak    half an hour of random allocation buffers under heap verification"
+	@echo "make java-agent    memgraft-ordering.jar, for --engine bytecode"
 	@echo "make annotations   memgraft-annotations.jar, for Java sources with @memgraft.Relaxed"
 	@echo "make bench   the zeroing kernels on this machine"
 	@echo "make options   what follows from the declarations of options: the agent's header, the table in docs/formats.md"
@@ -95,6 +97,11 @@ annotations: packages
 	@$(MAVEN) -q -f ordering/annotation/pom.xml package
 	@echo ordering/annotation/target/memgraft-annotations.jar
 
+# What `--engine bytecode` joins with: the one part of Memgraft that runs inside any JVM.
+java-agent: packages
+	@$(MAVEN) -q -f ordering/java-agent/pom.xml -DskipTests package
+	@mkdir -p memgraft/native && cp ordering/java-agent/target/memgraft-ordering.jar memgraft/native/
+
 litmus: packages
 	@bin/litmus --list >/dev/null
 
@@ -127,7 +134,7 @@ END_TO_END = build agent-aarch64 development java-programs test-packages jdks gu
 
 # Maven keeps what it downloads in one place, which two of them must not fill at once.
 java-programs: packages
-	@$(MAKE) workloads && $(MAKE) litmus
+	@$(MAKE) workloads && $(MAKE) litmus && $(MAKE) java-agent
 
 # Packages first: none may change under a compiler that runs.
 test: test-packages
@@ -196,6 +203,7 @@ test-java: $(call unless_ready,packages)
 	$(MAVEN) -f workloads/jvm/pom.xml test | grep -E "Tests run:|ERROR|BUILD"
 	$(MAVEN) -f ordering/litmus/pom.xml test | grep -E "Tests run:|ERROR|BUILD"
 	$(MAVEN) -f ordering/compilers/pom.xml test | grep -E "Tests run:|ERROR|BUILD"
+	$(MAVEN) -f ordering/java-agent/pom.xml test | grep -E "Tests run:|ERROR|BUILD"
 
 test-python: $(call unless_ready,development)
 	$(PYTEST) -n $(JOBS) -m "not deep" memgraft ordering/jcstress/tests
@@ -249,6 +257,7 @@ lint-java:
 	$(FORMAT_JAVA):check -f ordering/litmus/pom.xml -DadditionalSourceDirectories=$(CURDIR)/ordering/demo
 	$(FORMAT_JAVA):check -f ordering/compilers/pom.xml
 	$(FORMAT_JAVA):check -f ordering/annotation/pom.xml
+	$(FORMAT_JAVA):check -f ordering/java-agent/pom.xml
 
 options: development
 	$(VENV)/python checks/agent_options.py --write
@@ -261,8 +270,9 @@ format: development
 	$(FORMAT_JAVA):format -f ordering/litmus/pom.xml -DadditionalSourceDirectories=$(CURDIR)/ordering/demo
 	$(FORMAT_JAVA):format -f ordering/compilers/pom.xml
 	$(FORMAT_JAVA):format -f ordering/annotation/pom.xml
+	$(FORMAT_JAVA):format -f ordering/java-agent/pom.xml
 
 clean:
 	rm -rf build dist .venv memgraft/native memgraft-out .pytest_cache .mypy_cache .ruff_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
-	find workloads/jvm ordering/litmus ordering/compilers ordering/annotation ordering/jcstress -name target -prune -exec rm -rf {} +
+	find workloads/jvm ordering/litmus ordering/compilers ordering/annotation ordering/java-agent ordering/jcstress -name target -prune -exec rm -rf {} +

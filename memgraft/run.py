@@ -10,7 +10,7 @@ from typing import Any
 
 import psutil
 
-from memgraft import __version__, native
+from memgraft import __version__
 from memgraft.errors import (
     CannotTakeError,
     InterruptedRunError,
@@ -128,10 +128,14 @@ def run(
             f"--suggest-relaxed {suggest_relaxed}: expected it together with --ordering sc or sc-seed, whose methods "
             "can be relaxed"
         )
+    if suggest_relaxed is not None and asked.by_bytecode:
+        raise WrongUsageError(
+            f"--suggest-relaxed {suggest_relaxed}: expected no --engine bytecode, under which no method can be relaxed"
+        )
     kept = profiles.kept(command, program, os.environ) if profile and asked.decides else None
     selection = asked.stock if kept else asked
     # Before anything is started: a missing agent must not show after the program has done its work.
-    agent = native.find(native.HOTSPOT_AGENT) if selection.joins() else None
+    agent = launch.agent_for(selection)
     scratch = Path(tempfile.mkdtemp(prefix="memgraft-"))
     try:
         joined = launch.Joining()

@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from memgraft import native
 from memgraft.errors import InterruptedRunError, MemgraftError, ProgramFailedError, WrongUsageError, one_line
 from memgraft.experiment.design import Planned
 from memgraft.formats import JvmSummary, read_summaries
@@ -105,8 +104,7 @@ class Launches:
         self.program = launch.find_program(command)
         self.variable = launch.choose_variable(self.program, via)
         self.selections = selections
-        needed = any(selection.joins() for selection in selections.values())
-        self.agent = native.find(native.HOTSPOT_AGENT) if needed else None
+        self.agents = {side: launch.agent_for(selection) for side, selection in selections.items()}
         self.groups = groups
         self.launches: list[Launch] = []
         self.output = prepare_output(output)
@@ -174,11 +172,12 @@ class Launches:
             )
 
     def _joining(self, planned: Planned, summaries: Path) -> launch.Joining:
-        selection = self.selections[planned.side]
-        if self.agent is None or not selection.joins():
+        agent = self.agents[planned.side]
+        if agent is None:
             return launch.Joining()
         summaries.mkdir()
-        return launch.join(selection, self.variable, launch.loadable(self.agent, self.output), summaries)
+        selection = self.selections[planned.side]
+        return launch.join(selection, self.variable, launch.loadable(agent, self.output), summaries)
 
     def _iterations(self, done: Launch) -> list[Iteration]:
         if done.ended.exit_code != 0:

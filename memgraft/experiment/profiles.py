@@ -24,7 +24,8 @@ from typing import Any, Literal
 from pydantic import Field, NonNegativeFloat, PositiveFloat, ValidationError
 
 from memgraft import __version__, machine, screen
-from memgraft.formats import Format, why
+from memgraft.formats import why
+from memgraft.formats.format import Format
 from memgraft.jvm.jvms import JVM_VARIABLES, cache_root
 from memgraft.jvm.launch import is_java_launcher
 from memgraft.words import change, percent

@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 from rich.table import Table
 
 from memgraft import statistics
-from memgraft.formats import JvmSummary, OrderCheck, Ordering
+from memgraft.formats import JvmSummary
+from memgraft.formats.ordering import OrderCheck, Ordering
+from memgraft.grafts import bytecode_section
 from memgraft.grafts.section import Row, Section, of_jvm
 from memgraft.grafts.selection import Selection
 from memgraft.screen import table
@@ -30,11 +32,14 @@ class OrderingSection(Section):
     def lines(self, jvm: JvmSummary) -> Iterator[str]:
         if jvm.grafts.ordering is not None:
             yield from lines(jvm.grafts.ordering)
+        if jvm.grafts.bytecode is not None:
+            yield from bytecode_section.lines(jvm.grafts.bytecode)
 
     def table(self, jvms: Sequence[JvmSummary]) -> Table | None:
         found = [(jvm, jvm.grafts.ordering) for jvm in jvms if jvm.grafts.ordering]
         if not found:
-            return None
+            rewritten = any(jvm.grafts.bytecode for jvm in jvms)
+            return bytecode_section.table_of(jvms) if rewritten else None
         numbers = ("process", "C2", "C1", "loads", "stores", "checked", "unsafe")
         made = table("process", "program", "JVM", *numbers[1:], right=numbers)
         for jvm, ordering in found:
@@ -64,10 +69,12 @@ class OrderingSection(Section):
             )
 
     def unsound(self, jvm: JvmSummary) -> str:
+        if jvm.grafts.bytecode is not None:
+            return bytecode_section.unsound(jvm.grafts.bytecode)
         return "" if jvm.grafts.ordering is None else unsound(jvm.grafts.ordering)
 
     def rows(self, launches: Sequence[Sequence[JvmSummary]]) -> list[Row]:
-        return rows(launches)
+        return rows(launches) + bytecode_section.rows(launches)
 
 
 def lines(ordering: Ordering) -> Iterator[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from memgraft.errors import WrongUsageError
 from memgraft.grafts import buffers, table
 from memgraft.grafts.declarations import Place
-from memgraft.grafts.table import Choice, Graft, Parameter
+from memgraft.grafts.table import BYTECODE, ENGINE, ORDERING, Choice, Graft, Parameter
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Chosen:
     @property
     def agent_options(self) -> list[str]:
         """As the agent is told (docs/formats.md, section 1)."""
-        told = [value.parameter.told(value.text) for value in self.values]
+        told = [value.parameter.told(value.text) for value in self.values if value.parameter.agent]
         return [f"{self.graft.name}={self.choice.agent or self.choice.name}", *told]
 
     def __str__(self) -> str:
@@ -81,9 +81,14 @@ class Selection:
         return next((value.text for value in given if value.parameter.name == parameter), None)
 
     @property
+    def by_bytecode(self) -> bool:
+        """Whether classes are rewritten, in any JVM, instead of HotSpot's joints being used."""
+        return self.joining.value(table.ENGINE) == table.BYTECODE
+
+    @property
     def jvm_options(self) -> list[str]:
         """What the JVM must be started with, apart from the agent."""
-        joined = self.joining.chosen
+        joined = () if self.by_bytecode else self.joining.chosen
         options = [option for one in joined for option in (*one.graft.jvm_options, *one.choice.jvm_options)]
         return list(dict.fromkeys(options))
 
@@ -148,7 +153,10 @@ def select(
             if parameter.name in given:
                 value = _read(graft, parameter, given[parameter.name], names, against)
                 read.setdefault(graft.name, []).append(value)
-    return Selection(tuple(replace(one, values=tuple(read.get(one.graft.name, ()))) for one in chosen))
+    made = Selection(tuple(replace(one, values=tuple(read.get(one.graft.name, ()))) for one in chosen), None)
+    if made.by_bytecode:
+        _alone(made)
+    return made
 
 
 def _go_together(chosen: Sequence[Chosen]) -> None:
@@ -161,6 +169,17 @@ def _go_together(chosen: Sequence[Chosen]) -> None:
                     f"{other.graft.option} {other.graft.stock.name}: {one.choice.why_without}; found "
                     f"{other.graft.option} {other.choice.name}"
                 )
+
+
+def _alone(selection: Selection) -> None:
+    """WrongUsageError where something beside the engine bytecode needs HotSpot's joints."""
+    found = [f"{one.graft.option} {one.choice.name}" for one in selection.joining.chosen if one.graft.name != ORDERING]
+    values = [value for one in selection.joining.chosen for value in one.values if value.parameter.name != ENGINE]
+    found += [f"{value.parameter.option} {value.text}" for value in values]
+    if found:
+        raise WrongUsageError(
+            f"--{ENGINE} {BYTECODE}: expected nothing beside it that joins HotSpot itself; found {' and '.join(found)}"
+        )
 
 
 def _read(

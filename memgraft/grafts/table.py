@@ -45,6 +45,8 @@ class Parameter(AgentOption):
     """The choices that take it; none named: all that join."""
     beside: tuple[str, tuple[str, ...]] | None = None
     """Another graft that has to join too, and which of its choices."""
+    agent: bool = True
+    """False: it says which agent joins, and no agent is told."""
 
     def check(self, value: int | str | Path) -> None:
         """Refuses what the agent would refuse, before anything is started."""
@@ -124,11 +126,14 @@ class Graft:
             metavar=self.agent_metavar,
             source=self.source,
         )
-        return (own, *self.parameters, *self.flags, *self.internal)
+        return (own, *(one for one in self.parameters if one.agent), *self.flags, *self.internal)
 
 
 ORDERING = "ordering"
 ZEROING = "zeroing"
+ENGINE = "engine"
+BYTECODE = "bytecode"
+"""The engine that rewrites classes, in any JVM."""
 GROWING = f"{buffers.THREAD}={buffers.GROWING}"
 
 
@@ -344,6 +349,16 @@ GRAFTS = (
                 help="Classes and methods that C2 compiles with the plain Java memory model, one a line, for example "
                 "java.util.HashMap or java.util.HashMap.putVal (docs/ordering.md)",
                 choices=("sc", "sc-seed"),
+            ),
+            Parameter(
+                name=ENGINE,
+                value=Words(("hotspot", BYTECODE)),
+                metavar="ENGINE",
+                help="What makes it so: the joints of HotSpot's compilers and interpreter (hotspot), or fences in the "
+                "bytecode of every class, in any JVM from 17 on, with any collector (bytecode)",
+                default="hotspot",
+                choices=("sc",),
+                agent=False,
             ),
         ),
         internal=(CHECK_ORDER,),

@@ -9,7 +9,8 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, ValidationError
 
 from memgraft.errors import WrongUsageError, one_line
-from memgraft.formats import Format, why
+from memgraft.formats import why
+from memgraft.formats.format import Format
 
 KEY = "memgraft_iteration"
 SHOWN = 120

@@ -21,6 +21,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import IO
 
+from memgraft import native
 from memgraft.errors import WrongUsageError
 from memgraft.grafts.selection import Selection
 from memgraft.grafts.table import CHECK_ORDER, COUNTERS, ORDERING, SUMMARY, TABLE, ZEROING
@@ -116,7 +117,7 @@ def quoted(option: str) -> str:
 
 
 def loadable(agent: Path, scratch: Path) -> Path:
-    """The agent under a path that -agentpath can name: its options start at the first '='."""
+    """The agent under a path that -agentpath and -javaagent can name: its options start at the first '='."""
     if not re.search(r"""[='"\n]""", str(agent)):
         return agent
     link = scratch / agent.name
@@ -135,6 +136,13 @@ def agent_option(agent: Path, options: Sequence[str], summaries: Path) -> str:
     return f"-agentpath:{agent}={','.join([*options, SUMMARY.told(summaries)])}"
 
 
+def agent_for(selection: Selection) -> Path | None:
+    """The agent that such a selection joins with, or CannotTakeError where it is not there; None: nothing joins."""
+    if not selection.joins():
+        return None
+    return native.find(native.BYTECODE_AGENT if selection.by_bytecode else native.HOTSPOT_AGENT)
+
+
 def join(selection: Selection, variable: str, agent: Path, summaries: Path, *, alone: bool = False) -> Joining:
     """What makes the JVMs of one launch take the grafts and leave their summaries in a folder.
 
@@ -143,6 +151,9 @@ def join(selection: Selection, variable: str, agent: Path, summaries: Path, *, a
     """
     if not selection.joins():
         return Joining()
+    if selection.by_bytecode:
+        options = [*(["check"] if alone else []), SUMMARY.told(summaries)]
+        return Joining(variable, (f"-javaagent:{agent}={','.join(options)}",))
     options = [*selection.agent_options, *([COUNTERS.told()] if alone else [])]
     if alone and selection.joins(ORDERING):
         options.append(CHECK_ORDER.told())

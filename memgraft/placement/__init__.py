@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, ValidationError
 
 from memgraft.errors import MemgraftError
-from memgraft.formats import Format, why
+from memgraft.formats import why
+from memgraft.formats.format import Format
 
 Matrix = list[list[NonNegativeInt]]
 """A row and a column for each node, in the order of `nodes`."""

@@ -11,7 +11,8 @@ from pydantic import Field, ValidationError
 
 from memgraft import __version__, machine, native, statistics
 from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError
-from memgraft.formats import Format, why
+from memgraft.formats import why
+from memgraft.formats.format import Format
 from memgraft.jvm.launch import SIGNAL_EXIT, describe_exit
 from memgraft.statistics import Interval
 

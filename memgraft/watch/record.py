@@ -25,7 +25,7 @@ from pydantic import (
 )
 
 from memgraft.errors import WrongUsageError, one_line
-from memgraft.formats import Format
+from memgraft.formats.format import Format
 
 SCHEMA = 1
 KIND = "placement"

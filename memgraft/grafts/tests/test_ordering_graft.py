@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from memgraft.conftest import Memgraft
 from memgraft.errors import WrongUsageError
-from memgraft.formats import Grafts, Jvm, JvmSummary, Ordering
+from memgraft.formats import Grafts, Jvm, JvmSummary
+from memgraft.formats.ordering import BytecodeOrdering, Ordering
 from memgraft.grafts import ordering_section
 from memgraft.grafts.selection import select
 from memgraft.jvm import launch
@@ -136,3 +138,83 @@ def test_relaxed_without_its_graft_or_its_file(choices: dict[str, str], message:
         file.touch()
     with pytest.raises(WrongUsageError, match=message):
         select(choices, {"relaxed": file})
+
+
+def bytecode(*, unfenced: int = 0, failed: int = 0, checked: int = 999) -> BytecodeOrdering:
+    kinds = ("field", "static", "element")
+    fences = {f"{kind}_{access}": 1_000 for kind in kinds for access in ("loads", "stores")}
+    return BytecodeOrdering.model_validate(
+        {
+            "classes": 999,
+            "fences": fences | {"weak_accesses": 500, "handle_calls": 338, "copies": 490, "intrinsics": 700},
+            "hidden_classes": 40,
+            "early_hidden_classes": 62,
+            "checked_classes": checked,
+            "unfenced": unfenced,
+            "unfenced_methods": ["a.B.c", "a.B.d"][:unfenced],
+            "failed": failed,
+            "failed_classes": {"a.C": "Method too large: a/C.d ()V"} if failed else {},
+        }
+    )
+
+
+def rewritten(**found: int) -> JvmSummary:
+    made = summary(None)
+    return made.model_copy(update={"grafts": Grafts(bytecode=bytecode(**found))})
+
+
+class TestEngineBytecode:
+    def test_tells_the_java_agent_and_sets_nothing_else(self) -> None:
+        selection = select({"ordering": "sc"}, {"engine": "bytecode"})
+        joined = launch.join(selection, "V", Path("/a/b.jar"), Path("/t/s, t"), alone=True)
+        assert joined.options == ("-javaagent:/a/b.jar=check,summary=/t/s%2C%20t",)
+        assert launch.join(selection, "V", Path("/a/b.jar"), Path("/t")).options == ("-javaagent:/a/b.jar=summary=/t",)
+        assert str(selection) == "sc ordering (engine bytecode)"
+
+    def test_hotspots_joints_are_the_default_and_can_be_named(self) -> None:
+        named = select({"ordering": "sc"}, {"engine": "hotspot"})
+        assert named.agent_options == select({"ordering": "sc"}).agent_options == ["ordering=sc"]
+        assert named.jvm_options == select({"ordering": "sc"}).jvm_options
+
+    @pytest.mark.parametrize(
+        ("choices", "values", "said"),
+        [
+            ({"ordering": "sc", "zeroing": "bulk"}, {}, "joins HotSpot itself; found --zeroing bulk"),
+            ({"ordering": "sc"}, {"relaxed": __file__}, f"joins HotSpot itself; found --relaxed {__file__}"),
+            ({"ordering": "sc-seed"}, {}, "--ordering sc-seed has no engine; expected --ordering sc, or no --engine"),
+            ({"zeroing": "bulk"}, {}, "--ordering left out has no engine; expected --ordering sc, or no --engine"),
+        ],
+    )
+    def test_goes_with_nothing_else(self, choices: dict[str, str], values: dict[str, str], said: str) -> None:
+        with pytest.raises(WrongUsageError) as refused:
+            select(choices, {"engine": "bytecode", **values})
+        assert str(refused.value).endswith(said)
+
+    def test_what_is_said(self) -> None:
+        section = ordering_section.OrderingSection()
+        did, checked = section.lines(rewritten())
+        assert did == (
+            "bytecode: 999 classes rewritten, with 3,000 loads and 3,000 stores in order; further fences at 500 calls "
+            "of weaker accesses, 338 of method handles, 490 of copies, 700 of intrinsics"
+        )
+        assert checked == "checked: 999 classes, 0 accesses in them without a fence"
+        assert len(list(section.lines(rewritten(checked=0)))) == 1
+        assert section.unsound(rewritten()) == ""
+        table = section.table([rewritten(), rewritten()])
+        assert table is not None
+        assert table.row_count == 2
+        assert section.rows([[rewritten()], [rewritten()]]) == [("classes rewritten", "999")]
+
+    def test_an_unsound_run_is_called_so(self) -> None:
+        section = ordering_section.OrderingSection()
+        assert section.unsound(rewritten(unfenced=2, failed=1)) == (
+            "the run was not sequentially consistent: 1 class could not be rewritten, such as a.C (Method too large: "
+            "a/C.d ()V); 2 accesses have no fence, in a.B.c, a.B.d; expected none"
+        )
+
+
+def test_without_its_jar_the_engine_is_refused(memgraft: Memgraft) -> None:
+    done = memgraft("run", "--ordering", "sc", "--engine", "bytecode", "--", "true")
+    assert done.code == 3
+    assert "memgraft-ordering.jar is not at " in done.err
+    assert "build it with `make java-agent` in a checkout (it needs Maven)" in done.err

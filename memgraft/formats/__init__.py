@@ -7,17 +7,13 @@ Fields that a newer writer added are ignored; another `schema` number is refused
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, ValidationError
+from pydantic import ConfigDict, Field, NonNegativeFloat, NonNegativeInt, ValidationError
 
 from memgraft.errors import CannotTakeError
+from memgraft.formats.format import Format
+from memgraft.formats.ordering import BytecodeOrdering, Ordering
 
 GIGA = 1e9
-
-
-class Format(BaseModel):
-    """Strict: a string is not a number and a NaN is no measurement."""
-
-    model_config = ConfigDict(strict=True, frozen=True, extra="ignore", allow_inf_nan=False)
 
 
 class Jvm(Format):
@@ -99,7 +95,7 @@ class Epochs(Format):
 
     grafted: str
     baseline: str
-    records: list[Epoch] = []
+    records: list[Epoch] = Field(default_factory=list)
 
 
 class Zeroing(Format):
@@ -225,121 +221,15 @@ class Buffers(Format):
 
     zero_at: Literal["tlab", "refill"] = "tlab"
     hands_out: Literal["TLABs", "objects"] = "TLABs"
-    sizes: list[OwnSize] = []
+    sizes: list[OwnSize] = Field(default_factory=list)
     """Only where they decide themselves; the threads' buffers first."""
-    levels: list[BufferLevel] = []
+    levels: list[BufferLevel] = Field(default_factory=list)
     heap: FromHeap | None = None
     refill_latency: Latency | None = None
     clock_nanoseconds: NonNegativeFloat = 0
     """What was taken off each time."""
     collections: NonNegativeInt | None = None
     numa: Numa | None = None
-
-
-class FencesBefore(Format):
-    """The fences behind stores that another one does not make unnecessary, by what can come next.
-
-    Of several, the first one here is told.
-    """
-
-    loads: NonNegativeInt = 0
-    unknown: NonNegativeInt = 0
-    calls: NonNegativeInt = 0
-    ends: NonNegativeInt = 0
-    """Of methods: what their callers do next is not known."""
-
-
-class OfC2(Format):
-    """What the ordering graft did in C2, in accesses that it parsed (inlined ones each time)."""
-
-    methods: NonNegativeInt
-    """Compilations."""
-    loads: NonNegativeInt
-    stores: NonNegativeInt
-    relaxed: NonNegativeInt
-    """Of both, left to the Java memory model: `--relaxed` names their method, or an annotation is on it."""
-    annotated: NonNegativeInt
-    """Of `relaxed`, because of the annotation alone."""
-    final_loads: NonNegativeInt
-    """Of `loads`, of final fields, which do not change: left as they are."""
-    private_loads: NonNegativeInt
-    """Of `loads`, of objects that no other thread can have yet: left as they are."""
-    private_stores: NonNegativeInt
-    private_later: NonNegativeInt
-    """Further stores that turned out to be of that kind when the whole method was parsed."""
-    joined_fences: NonNegativeInt
-    """Fences that another one makes unnecessary."""
-    fences_before: FencesBefore = FencesBefore()
-    fences_at_ends: NonNegativeInt = 0
-    """Methods with a fence at their end, which makes those unnecessary that have nothing but the end next."""
-    atomics: NonNegativeInt
-    fences_behind_calls: NonNegativeInt
-    """Behind calls of stubs, which may write."""
-
-
-class OfC1(Format):
-    """The same in C1."""
-
-    methods: NonNegativeInt
-    loads: NonNegativeInt
-    stores: NonNegativeInt
-    fences_behind_calls: NonNegativeInt
-
-
-class OfInterpreter(Format):
-    """The same in the interpreter."""
-
-    loads: NonNegativeInt = 0
-    """Places in its templates; none where the machine keeps loads in order by itself."""
-    stores: NonNegativeInt
-
-
-class C1Check(Format):
-    """What C1's code shows, as it is emitted."""
-
-    methods: NonNegativeInt
-    """Compilations that came as far as emitting code."""
-    stores: NonNegativeInt
-    """To fields and elements, and copies of arrays."""
-    own: NonNegativeInt
-    """To the JVM's own memory, which needs no fence: counters, cards, the thread."""
-    unsafe: NonNegativeInt
-    """Of `stores`, without a fence behind them; and code that was not seen emitted."""
-    unsafe_methods: list[str] = []
-
-
-class InterpreterCheck(Format):
-    """What the interpreter's code shows, as it is generated."""
-
-    stores: NonNegativeInt
-    """Places in its templates."""
-    unsafe: NonNegativeInt
-
-
-class OrderCheck(Format):
-    """What C2's own graphs show of every compilation, and others' code, whatever the graft believes to have done."""
-
-    methods: NonNegativeInt
-    accesses: NonNegativeInt
-    """Of fields and array elements."""
-    excused: NonNegativeInt
-    """Of these, without a barrier, and rightly so."""
-    unsafe: NonNegativeInt
-    """Of these, without the barrier that they need."""
-    unsafe_methods: list[str] = []
-    """The first of the methods that they are in."""
-    c1: C1Check | None = None
-    interpreter: InterpreterCheck | None = None
-
-
-class Ordering(Format):
-    """What the ordering graft did in one JVM."""
-
-    placement: str
-    c2: OfC2
-    c1: OfC1
-    interpreter: OfInterpreter
-    check: OrderCheck | None = None
 
 
 class Grafts(Format):
@@ -353,6 +243,8 @@ class Grafts(Format):
     zeroing: Zeroing | None = None
     buffers: Buffers | None = None
     ordering: Ordering | None = None
+    bytecode: BytecodeOrdering | None = None
+    """Of the ordering graft, too, where its engine is bytecode."""
 
 
 class Refusal(Format):
@@ -387,7 +279,7 @@ class JvmSummary(Format):
     user_seconds: NonNegativeFloat = 0.0
     system_seconds: NonNegativeFloat = 0.0
     grafts: Grafts = Grafts()
-    counters: list[Counter] = []
+    counters: list[Counter] = Field(default_factory=list)
     refusal: Refusal | None = None
 
     @property
@@ -416,7 +308,7 @@ class Availability(Format):
 class GraftCheck(Availability):
     """Whether a JVM can take a graft, and with which collectors."""
 
-    collectors: dict[str, Availability] = {}
+    collectors: dict[str, Availability] = Field(default_factory=dict)
 
 
 class JvmCheck(Format):

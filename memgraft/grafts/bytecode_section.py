@@ -1,0 +1,72 @@
+"""What is said of the ordering graft where the bytecode of every class is rewritten."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.table import Table
+
+from memgraft.formats import JvmSummary
+from memgraft.formats.ordering import BytecodeOrdering
+from memgraft.grafts.section import Row, of_jvm
+from memgraft.screen import table
+from memgraft.statistics import median_or_range
+from memgraft.words import count_of
+
+
+def lines(bytecode: BytecodeOrdering) -> Iterator[str]:
+    fences = bytecode.fences
+    yield (
+        f"bytecode: {count_of(bytecode.classes, 'class')} rewritten, with {count_of(fences.loads, 'load')} and "
+        f"{count_of(fences.stores, 'store')} in order; further fences at {count_of(fences.weak_accesses, 'call')} of "
+        f"weaker accesses, {fences.handle_calls:,} of method handles, {fences.copies:,} of copies, "
+        f"{fences.intrinsics:,} of intrinsics"
+    )
+    if bytecode.checked_classes:
+        yield (
+            f"checked: {count_of(bytecode.checked_classes, 'class')}, {bytecode.unfenced:,} accesses in them "
+            "without a fence"
+        )
+
+
+def table_of(jvms: Sequence[JvmSummary]) -> Table:
+    """Of several JVMs: a row for each."""
+    numbers = ("process", "classes", "loads", "stores", "unsafe")
+    made = table("process", "program", "JVM", *numbers[1:], right=numbers)
+    for jvm in jvms:
+        if (bytecode := jvm.grafts.bytecode) is None:
+            continue
+        made.add_row(
+            *of_jvm(jvm),
+            f"{bytecode.classes:,}",
+            f"{bytecode.fences.loads:,}",
+            f"{bytecode.fences.stores:,}",
+            f"{bytecode.unfenced:,}" if bytecode.checked_classes else "-",
+        )
+    return made
+
+
+def unsound(bytecode: BytecodeOrdering) -> str:
+    """What makes a run worth nothing; empty where nothing does."""
+    found = []
+    if bytecode.failed:
+        name, why = next(iter(bytecode.failed_classes.items()))
+        found.append(f"{count_of(bytecode.failed, 'class')} could not be rewritten, such as {name} ({why})")
+    if bytecode.unfenced:
+        names = ", ".join(bytecode.unfenced_methods[:3])
+        found.append(f"{count_of(bytecode.unfenced, 'access')} have no fence, in {names}")
+    return f"the run was not sequentially consistent: {'; '.join(found)}; expected none" if found else ""
+
+
+def rows(launches: Sequence[Sequence[JvmSummary]]) -> list[Row]:
+    """Per launch, as median and range or 95 % interval; empty where no class was rewritten."""
+    classes = [
+        sum(jvm.grafts.bytecode.classes for jvm in jvms if jvm.grafts.bytecode)
+        for jvms in launches
+        if any(jvm.grafts.bytecode for jvm in jvms)
+    ]
+    if not classes:
+        return []
+    found = median_or_range([float(count) for count in classes])
+    shown = f"{found.median:,.0f}"
+    if found.low < found.high:
+        shown += f" [{found.low:,.0f}, {found.high:,.0f}]"
+    return [("classes rewritten", shown)]

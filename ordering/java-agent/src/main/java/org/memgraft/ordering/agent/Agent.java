@@ -1,0 +1,149 @@
+package org.memgraft.ordering.agent;
+
+import java.io.IOException;
+import java.lang.instrument.Instrumentation;
+import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The entry: {@code java -javaagent:memgraft-ordering.jar=summary=FOLDER ...}. */
+public final class Agent {
+  /**
+   * Where all other threads see a store at once, and a long is loaded as a whole. On Power, where
+   * two threads may see two stores in different orders, an acquire fence behind a load is too
+   * little.
+   */
+  private static final List<String> MACHINES =
+      List.of("amd64", "x86_64", "aarch64", "riscv64", "s390x");
+
+  private static final int WRONG_USAGE = 2;
+  private static final int CANNOT = 3;
+
+  private final Transformer transformer;
+  private final Coverage coverage;
+  private final Summary summary;
+  private long earlyHidden;
+
+  private Agent(AgentOptions options, Instrumentation instrumentation) {
+    transformer = new Transformer(options.check());
+    coverage = new Coverage(instrumentation);
+    summary = options.summary() == null ? null : new Summary(options.summary());
+  }
+
+  /** Called by the JVM before the program's main. Whatever goes wrong ends the JVM. */
+  public static void premain(String text, Instrumentation instrumentation) {
+    AgentOptions options;
+    try {
+      options = AgentOptions.parse(text);
+    } catch (IllegalArgumentException e) {
+      end(null, "the ordering agent's " + e.getMessage(), WRONG_USAGE);
+      return;
+    }
+    Agent agent = new Agent(options, instrumentation);
+    try {
+      agent.start(instrumentation);
+    } catch (IllegalStateException e) {
+      end(agent.summary, "this JVM's classes cannot be rewritten: " + e.getMessage(), CANNOT);
+    } catch (Throwable e) {
+      end(agent.summary, "this JVM's classes cannot be rewritten: " + e, CANNOT);
+    }
+  }
+
+  private void start(Instrumentation instrumentation) throws Exception {
+    if (!instrumentation.isRetransformClassesSupported()) {
+      throw new IllegalStateException("it does not let agents retransform classes");
+    }
+    String machine = System.getProperty("os.arch");
+    if (!MACHINES.contains(machine)) {
+      throw new IllegalStateException(
+          "its fences are enough on " + String.join(", ", MACHINES) + ", and this is " + machine);
+    }
+    prepare();
+    earlyHidden = coverage.hidden();
+    HiddenClasses.goThrough(transformer::hidden, instrumentation);
+    instrumentation.addTransformer(transformer, true);
+    coverage.rewriteLoaded();
+    if (!HiddenClasses.joined()) {
+      throw new IllegalStateException(
+          "looked for the method of java.lang.System's own classes that defines hidden ones, and found none");
+    }
+    if (summary != null) {
+      summary.write("running", done());
+    }
+    Runtime.getRuntime().addShutdownHook(new Thread(this::finish, "memgraft summary"));
+  }
+
+  /**
+   * Loads and initializes what a transformation needs. One that had to wait for a class which
+   * itself waits to be transformed would never end, and fences are called before their class says
+   * that it is ready.
+   */
+  private static void prepare() throws IOException {
+    VarHandle.fullFence();
+    VarHandle.acquireFence();
+    try (var own = Agent.class.getResourceAsStream("Rewriter.class")) {
+      byte[] rewritten = Rewriter.rewrite(own.readAllBytes(), new Sites());
+      if (!Checker.unfenced(rewritten).isEmpty()) {
+        throw new IllegalStateException("the rewriter left an access without a fence");
+      }
+    }
+  }
+
+  private void finish() {
+    coverage.missed(transformer).forEach(name -> transformer.failed().add(name, "not offered"));
+    List<String> wrong = wrong();
+    wrong.forEach(line -> System.err.println("memgraft: " + line));
+    try {
+      if (summary != null) {
+        summary.write("ended", done());
+      }
+    } catch (IOException e) {
+      System.err.println("memgraft: the summary cannot be written: " + e);
+    }
+  }
+
+  private List<String> wrong() {
+    List<String> lines = new ArrayList<>();
+    transformer
+        .failed()
+        .some()
+        .forEach((name, why) -> lines.add(name + " is not sequentially consistent: " + why));
+    transformer
+        .unfenced()
+        .some()
+        .forEach((name, why) -> lines.add(name + " is not sequentially consistent: " + why));
+    return lines;
+  }
+
+  private Map<String, Object> done() {
+    Map<String, Object> sites = new LinkedHashMap<>();
+    for (Site site : Site.values()) {
+      sites.put(site.key, transformer.sites().of(site));
+    }
+    Map<String, Object> bytecode = new LinkedHashMap<>();
+    bytecode.put("classes", transformer.classes());
+    bytecode.put("fences", sites);
+    bytecode.put("hidden_classes", transformer.hidden());
+    bytecode.put("early_hidden_classes", earlyHidden);
+    bytecode.put("checked_classes", transformer.checked());
+    bytecode.put("unfenced", transformer.unfenced().count());
+    bytecode.put("unfenced_methods", List.copyOf(transformer.unfenced().some().keySet()));
+    bytecode.put("failed", transformer.failed().count());
+    bytecode.put("failed_classes", transformer.failed().some());
+    return bytecode;
+  }
+
+  private static void end(Summary summary, String message, int exitCode) {
+    System.err.println("memgraft: " + message);
+    try {
+      if (summary != null) {
+        summary.refuse(message, exitCode);
+      }
+    } catch (IOException e) {
+      System.err.println("memgraft: the summary cannot be written: " + e);
+    }
+    Runtime.getRuntime().halt(exitCode);
+  }
+}

@@ -1,0 +1,194 @@
+package org.memgraft.ordering.agent;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassVisitor;
+import org.objectweb.asm.FieldVisitor;
+import org.objectweb.asm.Handle;
+import org.objectweb.asm.Label;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
+
+/**
+ * Reads a rewritten class and finds the accesses by instruction that have no fence right behind
+ * them. It shares nothing with {@link Fences}, which puts them there.
+ */
+final class Checker extends ClassVisitor {
+  private static final Set<Integer> LOADS =
+      Set.of(
+          Opcodes.GETFIELD,
+          Opcodes.GETSTATIC,
+          Opcodes.IALOAD,
+          Opcodes.LALOAD,
+          Opcodes.FALOAD,
+          Opcodes.DALOAD,
+          Opcodes.AALOAD,
+          Opcodes.BALOAD,
+          Opcodes.CALOAD,
+          Opcodes.SALOAD);
+  private static final Set<Integer> STORES =
+      Set.of(
+          Opcodes.PUTFIELD,
+          Opcodes.PUTSTATIC,
+          Opcodes.IASTORE,
+          Opcodes.LASTORE,
+          Opcodes.FASTORE,
+          Opcodes.DASTORE,
+          Opcodes.AASTORE,
+          Opcodes.BASTORE,
+          Opcodes.CASTORE,
+          Opcodes.SASTORE);
+
+  private final List<String> found = new ArrayList<>();
+  private final Set<String> volatiles = new HashSet<>();
+  private String name;
+
+  private Checker() {
+    super(Rewriter.API);
+  }
+
+  /** The methods with an access that has no fence, as "Class.method", once for each access. */
+  static List<String> unfenced(byte[] rewritten) {
+    Checker checker = new Checker();
+    new ClassReader(rewritten).accept(checker, ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
+    return checker.found;
+  }
+
+  @Override
+  public void visit(
+      int version, int access, String name, String signature, String parent, String[] interfaces) {
+    this.name = name;
+  }
+
+  @Override
+  public FieldVisitor visitField(
+      int access, String field, String shape, String signature, Object value) {
+    if ((access & Opcodes.ACC_VOLATILE) != 0) {
+      volatiles.add(field + ' ' + shape);
+    }
+    return null;
+  }
+
+  @Override
+  public MethodVisitor visitMethod(
+      int access, String method, String shape, String signature, String[] exceptions) {
+    boolean fence = name.equals("java/lang/invoke/VarHandle") && method.endsWith("Fence");
+    return fence ? null : new Method(name.replace('/', '.') + '.' + method);
+  }
+
+  /** Every instruction but a call of a fence settles what the one before left open. */
+  private final class Method extends MethodVisitor {
+    private final String method;
+    private boolean loaded;
+    private boolean stored;
+
+    Method(String method) {
+      super(Rewriter.API);
+      this.method = method;
+    }
+
+    private void next(int instruction) {
+      settle();
+      loaded = LOADS.contains(instruction);
+      stored = STORES.contains(instruction);
+    }
+
+    private void settle() {
+      if (loaded || stored) {
+        found.add(method);
+      }
+      loaded = false;
+      stored = false;
+    }
+
+    @Override
+    public void visitFieldInsn(int instruction, String of, String field, String shape) {
+      next(instruction);
+      if (of.equals(name) && volatiles.contains(field + ' ' + shape)) {
+        loaded = false;
+        stored = false;
+      }
+    }
+
+    @Override
+    public void visitMethodInsn(
+        int instruction, String of, String called, String shape, boolean isInterface) {
+      if (of.equals("java/lang/invoke/VarHandle")) {
+        boolean full = called.equals("fullFence");
+        loaded &= !full && !called.equals("acquireFence");
+        stored &= !full;
+      }
+      next(instruction);
+    }
+
+    @Override
+    public void visitInsn(int instruction) {
+      next(instruction);
+    }
+
+    @Override
+    public void visitIntInsn(int instruction, int operand) {
+      next(instruction);
+    }
+
+    @Override
+    public void visitVarInsn(int instruction, int variable) {
+      next(instruction);
+    }
+
+    @Override
+    public void visitTypeInsn(int instruction, String type) {
+      next(instruction);
+    }
+
+    @Override
+    public void visitInvokeDynamicInsn(
+        String called, String shape, Handle bootstrap, Object... arguments) {
+      next(Opcodes.INVOKEDYNAMIC);
+    }
+
+    @Override
+    public void visitJumpInsn(int instruction, Label label) {
+      next(instruction);
+    }
+
+    /** Code that jumps here has no access before it. */
+    @Override
+    public void visitLabel(Label label) {
+      settle();
+    }
+
+    @Override
+    public void visitLdcInsn(Object value) {
+      next(Opcodes.LDC);
+    }
+
+    @Override
+    public void visitIincInsn(int variable, int increment) {
+      next(Opcodes.IINC);
+    }
+
+    @Override
+    public void visitTableSwitchInsn(int min, int max, Label otherwise, Label... labels) {
+      next(Opcodes.TABLESWITCH);
+    }
+
+    @Override
+    public void visitLookupSwitchInsn(Label otherwise, int[] keys, Label[] labels) {
+      next(Opcodes.LOOKUPSWITCH);
+    }
+
+    @Override
+    public void visitMultiANewArrayInsn(String type, int dimensions) {
+      next(Opcodes.MULTIANEWARRAY);
+    }
+
+    @Override
+    public void visitEnd() {
+      settle();
+    }
+  }
+}

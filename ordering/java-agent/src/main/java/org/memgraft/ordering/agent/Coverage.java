@@ -1,0 +1,78 @@
+package org.memgraft.ordering.agent;
+
+import java.lang.instrument.Instrumentation;
+import java.lang.instrument.UnmodifiableClassException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.WeakHashMap;
+
+/**
+ * Makes sure that no class is left as it was: neither those that were there before the agent, nor
+ * others.
+ */
+final class Coverage {
+  private static final int BATCH = 500;
+
+  private final Instrumentation instrumentation;
+  private final Set<Class<?>> retransformed =
+      Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+
+  Coverage(Instrumentation instrumentation) {
+    this.instrumentation = instrumentation;
+  }
+
+  /**
+   * Retransforms all that are loaded. Doing so loads others, which the transformer has seen; they
+   * are done again, until there are none left.
+   */
+  void rewriteLoaded() throws UnmodifiableClassException {
+    for (List<Class<?>> missing = missing(); !missing.isEmpty(); missing = missing()) {
+      for (int from = 0; from < missing.size(); from += BATCH) {
+        List<Class<?>> batch = missing.subList(from, Math.min(from + BATCH, missing.size()));
+        instrumentation.retransformClasses(batch.toArray(Class<?>[]::new));
+      }
+      retransformed.addAll(missing);
+    }
+  }
+
+  private List<Class<?>> missing() {
+    List<Class<?>> missing = new ArrayList<>();
+    for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
+      if (hasCode(loaded) && !retransformed.contains(loaded)) {
+        missing.add(loaded);
+      }
+    }
+    return missing;
+  }
+
+  /** Arrays have none; hidden ones are rewritten elsewhere ({@link HiddenClasses}). */
+  private boolean hasCode(Class<?> loaded) {
+    return instrumentation.isModifiableClass(loaded)
+        && !loaded.isHidden()
+        && !Transformer.isOurs(loaded.getName().replace('.', '/'));
+  }
+
+  /** The classes that are loaded now, and that the transformer has never seen. */
+  List<String> missed(Transformer transformer) {
+    List<String> missed = new ArrayList<>();
+    for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
+      if (hasCode(loaded) && !transformer.hasSeen(loaded.getName())) {
+        missed.add(loaded.getName());
+      }
+    }
+    return missed;
+  }
+
+  /** How many hidden classes are loaded now. */
+  long hidden() {
+    long hidden = 0;
+    for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
+      if (loaded.isHidden()) {
+        hidden++;
+      }
+    }
+    return hidden;
+  }
+}

@@ -1,0 +1,72 @@
+package org.memgraft.ordering.agent;
+
+import java.util.HashSet;
+import java.util.Set;
+import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassVisitor;
+import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.FieldVisitor;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
+
+/**
+ * Puts the fences of {@link Fences} into every method of a class. Fields stay as they are: a
+ * volatile one has another serialVersionUID and other modifiers for reflection to see.
+ */
+final class Rewriter extends ClassVisitor {
+  static final int API = Opcodes.ASM9;
+
+  private final Sites sites;
+  private final Set<String> volatiles = new HashSet<>();
+  private String name;
+
+  private Rewriter(ClassVisitor next, Sites sites) {
+    super(API, next);
+    this.sites = sites;
+  }
+
+  /**
+   * The class with its fences, which are added to the sites.
+   *
+   * @throws RuntimeException where ASM cannot read it, or a method grew too large for a class file
+   */
+  static byte[] rewrite(byte[] original, Sites sites) {
+    ClassReader reader = new ClassReader(original);
+    // Calls without operands need no new frames and no deeper stack.
+    ClassWriter writer = new ClassWriter(reader, 0);
+    Sites mine = new Sites();
+    // First, so that what it adds gets fences too.
+    reader.accept(HiddenClasses.before(new Rewriter(writer, mine), reader.getClassName()), 0);
+    byte[] rewritten = writer.toByteArray();
+    sites.add(mine);
+    return rewritten;
+  }
+
+  @Override
+  public void visit(
+      int version, int access, String name, String signature, String parent, String[] interfaces) {
+    this.name = name;
+    super.visit(version, access, name, signature, parent, interfaces);
+  }
+
+  @Override
+  public FieldVisitor visitField(
+      int access, String name, String shape, String signature, Object value) {
+    if ((access & Opcodes.ACC_VOLATILE) != 0) {
+      volatiles.add(name + shape);
+    }
+    return super.visitField(access, name, shape, signature, value);
+  }
+
+  @Override
+  public MethodVisitor visitMethod(
+      int access, String method, String shape, String signature, String[] exceptions) {
+    MethodVisitor next = super.visitMethod(access, method, shape, signature, exceptions);
+    return isFence(name, method) ? next : new Fences(next, name, volatiles, sites);
+  }
+
+  /** A fence that had fences in it would call itself without end. */
+  static boolean isFence(String owner, String method) {
+    return owner.equals(Fence.OWNER) && method.endsWith("Fence");
+  }
+}

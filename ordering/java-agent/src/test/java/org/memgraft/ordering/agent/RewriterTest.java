@@ -1,0 +1,162 @@
+package org.memgraft.ordering.agent;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.IntSupplier;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassVisitor;
+import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.MethodVisitor;
+
+class RewriterTest {
+  static byte[] bytesOf(Class<?> known) {
+    String file = known.getName().substring(known.getPackageName().length() + 1) + ".class";
+    try (InputStream bytes = known.getResourceAsStream(file)) {
+      return bytes.readAllBytes();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Has rewritten classes of this package, of the same names. */
+  private static final class Rewriting extends ClassLoader {
+    private final Sites sites = new Sites();
+
+    @Override
+    protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+      if (!name.startsWith(Sample.class.getName())) {
+        return super.loadClass(name, resolve);
+      }
+      Class<?> known = findLoadedClass(name);
+      if (known != null) {
+        return known;
+      }
+      byte[] bytes = Rewriter.rewrite(bytesOf(Class.forName(name)), sites);
+      return defineClass(name, bytes, 0, bytes.length);
+    }
+  }
+
+  @Test
+  void aRewrittenProgramDoesTheSame() throws ReflectiveOperationException {
+    Class<?> rewritten = new Rewriting().loadClass(Sample.class.getName());
+    IntSupplier its = (IntSupplier) rewritten.getConstructor().newInstance();
+    assertEquals(new Sample().getAsInt(), its.getAsInt());
+  }
+
+  @Test
+  void everyKindOfSiteHasAFence() {
+    Sites sites = new Sites();
+    Rewriter.rewrite(bytesOf(Sample.class), sites);
+    for (Site site : Site.values()) {
+      assertTrue(sites.of(site) > 0, site.toString());
+    }
+  }
+
+  @Test
+  void theCheckerSeesWhetherTheyAreThere() {
+    byte[] original = bytesOf(Sample.class);
+    assertTrue(Checker.unfenced(original).contains(Sample.class.getName() + ".getAsInt"));
+    assertEquals(List.of(), Checker.unfenced(Rewriter.rewrite(original, new Sites())));
+  }
+
+  /** Leaves out one fence behind an access. */
+  private static byte[] without(byte[] rewritten, int which) {
+    ClassReader reader = new ClassReader(rewritten);
+    ClassWriter writer = new ClassWriter(reader, 0);
+    reader.accept(
+        new ClassVisitor(Rewriter.API, writer) {
+          private int seen;
+
+          @Override
+          public MethodVisitor visitMethod(
+              int access, String name, String shape, String signature, String[] exceptions) {
+            return new MethodVisitor(
+                Rewriter.API, super.visitMethod(access, name, shape, signature, exceptions)) {
+              @Override
+              public void visitMethodInsn(
+                  int instruction, String owner, String name, String shape, boolean isInterface) {
+                if (!name.endsWith("Fence") || seen++ != which) {
+                  super.visitMethodInsn(instruction, owner, name, shape, isInterface);
+                }
+              }
+            };
+          }
+        },
+        0);
+    return writer.toByteArray();
+  }
+
+  /** Those behind calls are not the checker's. */
+  @Test
+  void theCheckerFindsAPlantedHole() {
+    Sites sites = new Sites();
+    byte[] rewritten = Rewriter.rewrite(bytesOf(Sample.class), sites);
+    int all = 0;
+    int found = 0;
+    while (without(rewritten, all).length < rewritten.length) {
+      found += Checker.unfenced(without(rewritten, all)).size();
+      all++;
+    }
+    long byInstruction = 0;
+    for (Site site : Site.values()) {
+      byInstruction += site.ordinal() <= Site.ELEMENT_STORE.ordinal() ? sites.of(site) : 0;
+    }
+    assertTrue(byInstruction > 20);
+    assertEquals(byInstruction, found);
+  }
+
+  @Test
+  void aVolatileFieldOfItsOwnIsInOrderAlready() {
+    Sites sites = new Sites();
+    Rewriter.rewrite(bytesOf(Volatile.class), sites);
+    assertEquals(0, sites.of(Site.FIELD_LOAD) + sites.of(Site.FIELD_STORE));
+  }
+
+  static final class Volatile {
+    volatile int field;
+
+    int next() {
+      return field++;
+    }
+  }
+
+  @Test
+  void aFenceHasNoFences() throws IOException {
+    assertTrue(Rewriter.isFence("java/lang/invoke/VarHandle", "storeStoreFence"));
+    assertFalse(Rewriter.isFence("java/lang/invoke/VarHandle", "get"));
+    assertFalse(Rewriter.isFence("org/example/Garden", "paintFence"));
+  }
+
+  /** All of java.base: whatever javac makes of Java is in it. */
+  @Test
+  void theJdkIsRewrittenWithoutAHole() throws IOException {
+    FileSystem jdk = FileSystems.getFileSystem(URI.create("jrt:/"));
+    int classes = 0;
+    Sites sites = new Sites();
+    try (Stream<Path> files = Files.walk(jdk.getPath("modules", "java.base"))) {
+      for (Path file : (Iterable<Path>) files::iterator) {
+        String name = file.getFileName().toString();
+        if (name.endsWith(".class") && !name.equals("module-info.class")) {
+          byte[] rewritten = Rewriter.rewrite(Files.readAllBytes(file), sites);
+          assertEquals(List.of(), Checker.unfenced(rewritten), file.toString());
+          classes++;
+        }
+      }
+    }
+    assertTrue(classes > 5000);
+    assertTrue(sites.of(Site.WEAK_ACCESS) > 1000);
+  }
+}

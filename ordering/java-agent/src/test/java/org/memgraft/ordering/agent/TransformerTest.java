@@ -1,0 +1,101 @@
+package org.memgraft.ordering.agent;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
+
+class TransformerTest {
+  private final Transformer transformer = new Transformer(true);
+
+  private byte[] transformed(String name, byte[] bytes) {
+    return transformer.transform(null, name, null, null, bytes);
+  }
+
+  @Test
+  void countsWhatItDoes() {
+    assertNotNull(transformed("Sample", RewriterTest.bytesOf(Sample.class)));
+    assertEquals(1, transformer.classes());
+    assertEquals(1, transformer.checked());
+    assertTrue(transformer.sites().of(Site.FIELD_STORE) > 0);
+    assertEquals(0, transformer.unfenced().count() + transformer.failed().count());
+  }
+
+  @Test
+  void knowsAClassThatIsDefinedWithoutAName() {
+    transformed(null, RewriterTest.bytesOf(java.util.HashMap.class));
+    assertTrue(transformer.hasSeen("java.util.HashMap"));
+    transformed(null, new byte[3]);
+    assertEquals(1, transformer.failed().count());
+  }
+
+  @Test
+  void leavesTheAgentAlone() {
+    String own = "org/memgraft/ordering/agent/Rewriter";
+    assertNull(transformed(own, RewriterTest.bytesOf(Rewriter.class)));
+    assertEquals(0, transformer.classes());
+  }
+
+  @Test
+  void namesAClassFileOfTheFuture() {
+    byte[] bytes = RewriterTest.bytesOf(Sample.class);
+    bytes[7] = 99;
+    assertNull(transformed("org/example/Tomorrow", bytes));
+    assertEquals(1, transformer.failed().count());
+    assertTrue(transformer.failed().some().get("org.example.Tomorrow").contains("version 99"));
+  }
+
+  /** So many accesses that their fences do not fit into a method. */
+  @Test
+  void namesAMethodThatGrowsTooLarge() {
+    ClassWriter writer = new ClassWriter(0);
+    writer.visit(Opcodes.V17, 0, "Large", null, "java/lang/Object", null);
+    MethodVisitor code = writer.visitMethod(Opcodes.ACC_STATIC, "all", "()V", null, null);
+    code.visitCode();
+    for (int i = 0; i < 12_000; i++) {
+      code.visitFieldInsn(Opcodes.GETSTATIC, "Large", "field", "I");
+      code.visitInsn(Opcodes.POP);
+    }
+    code.visitInsn(Opcodes.RETURN);
+    code.visitMaxs(1, 0);
+    code.visitEnd();
+    assertNull(transformed("Large", writer.toByteArray()));
+    assertEquals(Map.of("Large", "Method too large: Large.all ()V"), reasons());
+  }
+
+  private Map<String, String> reasons() {
+    return transformer.failed().some().entrySet().stream()
+        .collect(
+            java.util.stream.Collectors.toMap(
+                Map.Entry::getKey, entry -> entry.getValue().replaceFirst("^[^:]*: ", "")));
+  }
+
+  /** Bytes that are no class any more must neither stop it nor pass it unseen. */
+  @Test
+  void namesWhatIsNoClassFile() {
+    byte[] original = RewriterTest.bytesOf(Sample.class);
+    byte[] kept = original.clone();
+    Random random = new Random(1);
+    int tries = 2000;
+    for (int i = 0; i < tries; i++) {
+      byte[] mutated = original.clone();
+      for (int change = random.nextInt(4); change >= 0; change--) {
+        mutated[random.nextInt(mutated.length)] = (byte) random.nextInt();
+      }
+      transformed("Mutated" + i, mutated);
+    }
+    assertArrayEquals(kept, original);
+    assertEquals(tries, transformer.classes() + transformer.failed().count());
+    assertTrue(transformer.failed().count() > tries / 20);
+    assertEquals(0, transformer.unfenced().count());
+    assertTrue(transformer.failed().some().size() <= 20);
+  }
+}

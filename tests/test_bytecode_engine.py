@@ -1,0 +1,147 @@
+"""Sequential consistency by rewriting bytecode, in real JVMs: litmus tests, any collector, real programs, refusals."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import EACH_VERSION, ROOT, Jdk, jdk_called, memgraft
+from processes import run
+from test_ordering import FEW, LITMUS, SEEN_REORDERED
+from tiers import combinations, deep
+
+JAR = ROOT / "memgraft/native/memgraft-ordering.jar"
+COLLECTORS = ["Serial", "Parallel", "G1", "Z", "Shenandoah"]
+ENGINE = ["--ordering", "sc", "--engine", "bytecode"]
+
+two_cpus = pytest.mark.skipif(
+    len(os.sched_getaffinity(0)) < 2, reason="one CPU: threads that never run at the same time reorder nothing"
+)
+
+
+@pytest.fixture(params=EACH_VERSION)
+def jdk(request: pytest.FixtureRequest) -> Jdk:
+    return jdk_called(request.param)
+
+
+def rewritten(report: Path, *command: str | Path, **changes: str) -> Any:
+    """Runs it with the engine; what its agent says of the one JVM that is the program's."""
+    done = memgraft("run", *ENGINE, "--output", report, "--", *command, **changes)
+    assert done.returncode == 0, done.stdout + done.stderr
+    [jvm] = json.loads(report.read_text())["jvms"]
+    found = jvm["grafts"]["bytecode"]
+    assert found["checked_classes"] == found["classes"] > 500
+    assert found["unfenced"] == found["failed"] == 0, found
+    assert all(found["fences"].values()), found
+    return found
+
+
+def collecting(jdk: Jdk, collector: str) -> str:
+    """The option for it, where the JVM has it."""
+    option = f"-XX:+Use{collector}GC"
+    if run([jdk.java, option, "-version"]).returncode != 0:
+        pytest.skip(f"{jdk.home} has no {collector} collector")
+    return option
+
+
+@combinations(jdk=EACH_VERSION, collector=COLLECTORS, strength=1)
+def test_races_are_in_order_under_any_collector(jdk: Jdk, collector: str, tmp_path: Path) -> None:
+    option = f"--jvm={collecting(jdk, collector)}"
+    races = [LITMUS, option, "--jvm=-Xbatch", "--tests", f"{FEW},sb/hidden-int", "--rounds", "3000", "--expect", "sc"]
+    found = rewritten(tmp_path / "report.json", *races, JAVA_HOME=str(jdk.home))
+    assert found["hidden_classes"] > 0
+
+
+@deep
+@two_cpus
+@combinations(jdk=EACH_VERSION, collector=COLLECTORS)
+def test_whatever_was_seen_reordered_is_in_order(jdk: Jdk, collector: str, tmp_path: Path) -> None:
+    option = f"--jvm={collecting(jdk, collector)}"
+    races = [LITMUS, option, "--tests", SEEN_REORDERED, "--rounds", "300000", "--expect", "sc"]
+    rewritten(tmp_path / "report.json", *races, JAVA_HOME=str(jdk.home))
+
+
+@pytest.mark.parametrize("executor", ["interpreter", "c1"])
+def test_races_are_in_order_in_each_executor(executor: str, tmp_path: Path) -> None:
+    races = [LITMUS, "--jvm=-Xbatch", "--tests", "sb/field-int,sb/array-byte", "--rounds", "300"]
+    rewritten(tmp_path / "report.json", *races, "--executor", executor, "--expect", "sc")
+
+
+PROGRAMS = ["churn", "h2", "javac", "jython", "luindex", "lusearch", "saxon", "tomcat", "xalan"]
+IN_THE_GATE = [("distribution", "xalan"), ("21", "h2"), ("25", "tomcat")]
+
+
+@pytest.mark.parametrize(
+    ("jdk", "workload"),
+    [
+        pytest.param(jdk, name, marks=[] if (jdk, name) in IN_THE_GATE else [deep])
+        for jdk in EACH_VERSION
+        for name in PROGRAMS
+    ],
+    indirect=["jdk"],
+)
+def test_programs_come_to_their_right_result(jdk: Jdk, workload: str, tmp_path: Path) -> None:
+    """A workload knows the checksum that it must come to, and fails where it comes to another."""
+    words = [ROOT / "bin/workload", workload, "--size", "small", "--iterations", "1"]
+    rewritten(tmp_path / "report.json", *words, JAVA_HOME=str(jdk.home))
+
+
+def test_the_jvm_verifies_every_class_of_the_program(tmp_path: Path) -> None:
+    verify = ["--jvm=-XX:+UnlockDiagnosticVMOptions", "--jvm=-XX:+BytecodeVerificationLocal"]
+    words = [ROOT / "bin/workload", "javac", *verify, "--size", "small", "--iterations", "1"]
+    rewritten(tmp_path / "report.json", *words)
+
+
+LARGE = """
+public class Large {
+  static int field;
+
+  public static void main(String[] words) {
+    if (words.length > 5) {
+      ACCESSES
+    }
+    System.out.println("did run");
+  }
+}
+"""
+
+
+def test_a_class_that_cannot_be_rewritten_makes_the_run_unsound(tmp_path: Path) -> None:
+    """Its method has room for its accesses, and none for their fences."""
+    source = tmp_path / "Large.java"
+    source.write_text(LARGE.replace("ACCESSES", "field++; " * 6000))
+    assert run(["javac", "-d", tmp_path, source]).returncode == 0
+    done = memgraft("run", *ENGINE, "--", "java", "-cp", tmp_path, "Large")
+    assert done.returncode == 3
+    assert done.stdout == "did run\n"
+    last = done.stderr.splitlines()[-1]
+    assert "the run was not sequentially consistent: 1 class could not be rewritten, such as Large (" in last
+    assert "Method too large: Large.main" in last
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("speed", "the ordering agent's option 'speed': expected summary=FOLDER or check"),
+        ("summary=/no/such", "the ordering agent's summary=/no/such: expected a folder"),
+    ],
+)
+def test_the_agent_refuses_options_it_does_not_have(options: str, said: str) -> None:
+    done = run(["java", f"-javaagent:{JAR}={options}", "-version"])
+    assert (done.returncode, done.stderr) == (2, f"memgraft: {said}\n")
+
+
+@deep
+def test_a_comparison_has_it_on_one_side_only(tmp_path: Path) -> None:
+    words = [ROOT / "bin/workload", "churn", "--size", "small", "--iterations", "2"]
+    fixed = ["compare", "--launches", "6", "--warmup-launches", "0", "--json", "--output", tmp_path / "out"]
+    done = memgraft(*fixed, *ENGINE, "--", *words)
+    assert done.returncode == 0, done.stderr
+    sides = [json.loads(line) for line in (tmp_path / "out/launches.jsonl").read_text().splitlines()]
+    joined = {one["side"]: [jvm["grafts"] for jvm in one["jvms"]] for one in sides}
+    assert joined["baseline"] == []
+    [grafts] = joined["grafted"]
+    # Its check would burden one side.
+    assert grafts["bytecode"]["classes"] > 500
+    assert grafts["bytecode"]["checked_classes"] == 0
