@@ -9,8 +9,9 @@ import pytest
 from conftest import ROOT, VERIFY_HEAP
 from processes import run
 from test_aarch64 import EACH_AARCH64, HEAP, ORDERED, Summaries
+from test_bytecode_engine import JAR
 from test_ordering import two_cpus
-from tiers import combinations
+from tiers import combinations, deep
 
 pytest.importorskip("capstone", reason="no Capstone: setup/python development installs it")
 
@@ -72,6 +73,13 @@ def fences_of(
     collector: str = "Serial",
 ) -> dict[str, list[str]]:
     """What each method of the program does to shared memory when this executor has compiled it."""
+    return fences_with(ordering(agent, folder, placement), java, programs, executor, collector)
+
+
+def fences_with(
+    options: list[str | Path], java: list[str | Path], programs: Path, executor: str, collector: str = "Serial"
+) -> dict[str, list[str]]:
+    """The same with any options, which join an agent."""
     alone = [
         "-Xbatch",
         f"-XX:+Use{collector}GC",
@@ -79,7 +87,7 @@ def fences_of(
         "-XX:CompileCommand=dontinline,CountAccesses::*",
     ]
     shown = ["-XX:+UnlockDiagnosticVMOptions", "-XX:CompileCommand=print,CountAccesses::*"]
-    jvm = [EXECUTORS[executor], *alone, *shown, *ordering(agent, folder, placement)]
+    jvm = [EXECUTORS[executor], *alone, *shown, *options]
     done = run([*java, *jvm, *counting(programs, 20000)])
     assert done.returncode == 0, done.stderr
     return {
@@ -104,6 +112,25 @@ def test_what_accesses_are_fenced_with(
         expected = {method: columns[column] for method, columns in (ACCESSES | ACCESSES_OF_C2).items()}
         if placement == "sc" and feature(java_aarch64) == 25:
             expected["loadReferent"] = REFERENT_SINCE_25
+    assert {method: found.get(method) for method in expected} == expected
+
+
+ACCESSES_OF_BYTECODE = {
+    "loadVolatile": ["ldar"],
+    "storeVolatile": ["stlr", "dmb ish"],
+    "storeReference": ["store", *CARD, "dmb ish"],
+}
+
+
+@deep
+@pytest.mark.parametrize("java_aarch64", EACH_AARCH64, indirect=True)
+def test_what_the_engine_bytecode_fences_accesses_with(
+    java_aarch64: list[str | Path], programs: Path, tmp_path: Path
+) -> None:
+    """The dissertation's own mapping, and a fence behind stlr, which a plain load could pass."""
+    found = fences_with([f"-javaagent:{JAR}=check,summary={tmp_path}"], java_aarch64, programs, "c2")
+    expected = {method: seed for method, (_, seed, _) in ACCESSES.items() if method != "loadReferent"}
+    expected |= ACCESSES_OF_BYTECODE
     assert {method: found.get(method) for method in expected} == expected
 
 

@@ -2,21 +2,37 @@
 // take long, need CPUs of their own, and need some luck.
 #pragma once
 
+#include <chrono>
 #include <cstdlib>
 
 namespace memgraft {
 
 inline bool is_deep() { return std::getenv("MEMGRAFT_DEEP") != nullptr; }
 
-// How often a deep test repeats something that it repeats so often without ThreadSanitizer, under which a
-// round takes some 20 times as long.
-constexpr int deep_rounds(int rounds) {
-#ifdef __SANITIZE_THREAD__
-  return rounds / 10;
-#else
-  return rounds;
-#endif
-}
+// The rounds of a test that does something again and again. A deep test has more of them, as many as fit into
+// a minute: on a busy machine it does fewer, and does not hang.
+class Rounds {
+ public:
+  Rounds(int gate, int deep) : gate_(gate), wanted_(is_deep() ? deep : gate) {}
+
+  // Whether there is one more.
+  bool next() {
+    if (done_ == wanted_ || (done_ >= gate_ && std::chrono::steady_clock::now() > end_)) {
+      return false;
+    }
+    ++done_;
+    return true;
+  }
+
+  // Those begun.
+  [[nodiscard]] int count() const { return done_; }
+
+ private:
+  int gate_;
+  int wanted_;
+  int done_ = 0;
+  std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+};
 
 }  // namespace memgraft
 

@@ -164,7 +164,7 @@ class World {
 TEST_P(Stress, NobodyWritesToMemoryThatWasHandedOut) {
   // Whether a thread meets the helper in a block is luck. The gate asks for none of it, because the tests of
   // a frozen helper bring every meeting about; the deep tests live long enough to see some.
-  const int generations = is_deep() ? deep_rounds(20'000) : 100;
+  Rounds generations(100, 20'000);
   const Shape shape = GetParam();
   Nursery nursery(4 * kMiB);  // outlives the helper
   ZeroingAhead ahead(settings(shape.may_steal, shape.block_bytes));
@@ -172,14 +172,14 @@ TEST_P(Stress, NobodyWritesToMemoryThatWasHandedOut) {
   ASSERT_TRUE(ahead.start(reason)) << reason;
   Playground ground{.shape = shape, .ahead = ahead, .nursery = nursery};
   Random random(1);
-  int lived = 0;
   {
     World world(ground);
-    for (; lived < generations; ++lived) {
+    while (generations.next()) {
       const std::string wrong = world.live(random);
-      ASSERT_EQ(wrong, "") << "in generation " << lived;
+      ASSERT_EQ(wrong, "") << "in generation " << generations.count();
     }
   }
+  const int lived = generations.count();
   const auto counts = ahead.counts();
   if (is_deep()) {
     EXPECT_GT(counts.zeroed_ahead, Bytes(0));
@@ -207,8 +207,8 @@ TEST(Stolen, FromAHelperThatIsWritingThere) {
   }
   const std::span<std::byte> end_of_piece = nursery.memory().subspan(kMiB + kPieceBytes - 64, 64);
   const std::atomic_ref<std::byte> begin_of_piece(nursery.memory()[kMiB]);
-  const int rounds = is_deep() ? deep_rounds(5'000) : 100;
-  for (int round = 0; round < rounds; ++round) {
+  Rounds rounds(100, 5'000);
+  while (rounds.next()) {
     nursery.soil();
     ahead.open(nursery.memory());
     for (int look = 0; look < 10'000'000 && begin_of_piece.load(std::memory_order_relaxed) == kDirt; ++look) {
@@ -216,11 +216,12 @@ TEST(Stolen, FromAHelperThatIsWritingThere) {
     ahead.take(end_of_piece.data(), end_of_piece.size());
     fill(end_of_piece, std::byte{9});
     std::this_thread::sleep_for(std::chrono::microseconds(20));
-    ASSERT_TRUE(holds(end_of_piece, std::byte{9})) << "in round " << round;
+    ASSERT_TRUE(holds(end_of_piece, std::byte{9})) << "in round " << rounds.count();
     ahead.close();
   }
   if (is_deep()) {
-    EXPECT_GT(ahead.counts().steals, 0U) << "in " << rounds << " rounds: do the two threads have a CPU each?";
+    EXPECT_GT(ahead.counts().steals, 0U)
+        << "in " << rounds.count() << " rounds: do the two threads have a CPU each?";
   }
 }
 

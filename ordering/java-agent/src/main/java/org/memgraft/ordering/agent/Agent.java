@@ -10,14 +10,6 @@ import java.util.Map;
 
 /** The entry: {@code java -javaagent:memgraft-ordering.jar=summary=FOLDER ...}. */
 public final class Agent {
-  /**
-   * Where all other threads see a store at once, and a long is loaded as a whole. On Power, where
-   * two threads may see two stores in different orders, an acquire fence behind a load is too
-   * little.
-   */
-  private static final List<String> MACHINES =
-      List.of("amd64", "x86_64", "aarch64", "riscv64", "s390x");
-
   private static final int WRONG_USAGE = 2;
   private static final int CANNOT = 3;
 
@@ -55,10 +47,11 @@ public final class Agent {
     if (!instrumentation.isRetransformClassesSupported()) {
       throw new IllegalStateException("it does not let agents retransform classes");
     }
-    String machine = System.getProperty("os.arch");
-    if (!MACHINES.contains(machine)) {
+    Machine machine = Machine.here();
+    if (!machine.isKnown()) {
+      String known = String.join(", ", Machine.KNOWN);
       throw new IllegalStateException(
-          "its fences are enough on " + String.join(", ", MACHINES) + ", and this is " + machine);
+          "its fences are enough on " + known + ", and this is " + machine.name());
     }
     prepare();
     earlyHidden = coverage.hidden();
@@ -84,8 +77,8 @@ public final class Agent {
     VarHandle.fullFence();
     VarHandle.acquireFence();
     try (var own = Agent.class.getResourceAsStream("Rewriter.class")) {
-      byte[] rewritten = Rewriter.rewrite(own.readAllBytes(), new Sites());
-      if (!Checker.unfenced(rewritten).isEmpty()) {
+      byte[] rewritten = Rewriter.rewrite(own.readAllBytes(), new Sites(), Machine.here());
+      if (!Checker.unfenced(rewritten, Machine.here()).isEmpty()) {
         throw new IllegalStateException("the rewriter left an access without a fence");
       }
     }

@@ -31,6 +31,11 @@ final class Calls {
           "(weakCompareAndSet|weakCompareAndSwap|compareAndExchange|getAndSet|getAndAdd"
               + "|getAndBitwise(Or|And|Xor)).*(Plain|Acquire|Release)");
 
+  /** What stores with the order of a volatile. */
+  private static final Pattern VOLATILE_STORE =
+      Pattern.compile(
+          "setVolatile|put.*Volatile|weakCompareAndSet|compareAnd|getAndSet|getAndAdd|getAndBitwise");
+
   /** `getInt`, `putReferenceRelease`, `getLongUnaligned`, `putOrderedInt`; not `getIntVolatile`. */
   private static final Pattern UNSAFE_ACCESS =
       Pattern.compile(
@@ -53,15 +58,14 @@ final class Calls {
   private Calls() {}
 
   /** What a call of this method gets, or null. */
-  static Fences of(String owner, String name, String shape) {
-    if (owner.equals(VAR_HANDLE)) {
-      return ofVarHandle(name);
+  static Fences of(String owner, String name, String shape, Machine machine) {
+    if (owner.equals(VAR_HANDLE) || UNSAFE.contains(owner)) {
+      Fences weak = owner.equals(VAR_HANDLE) ? ofVarHandle(name) : ofUnsafe(name);
+      boolean fenced = weak != null || machine.fencesVolatileStores();
+      return !fenced && VOLATILE_STORE.matcher(name).lookingAt() ? STORE : weak;
     }
     if (owner.equals(METHOD_HANDLE)) {
       return name.startsWith("invoke") && !name.equals("invokeWithArguments") ? HANDLE : null;
-    }
-    if (UNSAFE.contains(owner)) {
-      return ofUnsafe(name);
     }
     if (owner.equals("java/lang/System") && name.equals("arraycopy")) {
       return COPY;

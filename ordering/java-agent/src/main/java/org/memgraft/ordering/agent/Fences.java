@@ -13,23 +13,27 @@ final class Fences extends MethodVisitor {
   private final String owner;
   private final Set<String> volatiles;
   private final Sites sites;
+  private final Machine machine;
 
   /**
    * @param owner the class
    * @param volatiles its own volatile fields, each as its name followed by its descriptor
    */
-  Fences(MethodVisitor next, String owner, Set<String> volatiles, Sites sites) {
+  Fences(MethodVisitor next, String owner, Set<String> volatiles, Sites sites, Machine machine) {
     super(Rewriter.API, next);
     this.owner = owner;
     this.volatiles = volatiles;
     this.sites = sites;
+    this.machine = machine;
   }
 
   @Override
   public void visitFieldInsn(int instruction, String of, String name, String shape) {
     super.visitFieldInsn(instruction, of, name, shape);
     // Of other classes' fields nothing is known here; a fence too many does no harm.
-    if (of.equals(owner) && volatiles.contains(name + shape)) {
+    boolean isVolatile = of.equals(owner) && volatiles.contains(name + shape);
+    boolean loads = instruction == Opcodes.GETFIELD || instruction == Opcodes.GETSTATIC;
+    if (isVolatile && (loads || machine.fencesVolatileStores())) {
       return;
     }
     switch (instruction) {
@@ -53,7 +57,7 @@ final class Fences extends MethodVisitor {
   @Override
   public void visitMethodInsn(
       int instruction, String of, String name, String shape, boolean isInterface) {
-    Calls.Fences fences = Calls.of(of, name, shape);
+    Calls.Fences fences = Calls.of(of, name, shape, machine);
     if (fences != null && fences.before()) {
       Fence.FULL.into(mv);
     }

@@ -17,12 +17,14 @@ final class Rewriter extends ClassVisitor {
   static final int API = Opcodes.ASM9;
 
   private final Sites sites;
+  private final Machine machine;
   private final Set<String> volatiles = new HashSet<>();
   private String name;
 
-  private Rewriter(ClassVisitor next, Sites sites) {
+  private Rewriter(ClassVisitor next, Sites sites, Machine machine) {
     super(API, next);
     this.sites = sites;
+    this.machine = machine;
   }
 
   /**
@@ -30,13 +32,14 @@ final class Rewriter extends ClassVisitor {
    *
    * @throws RuntimeException where ASM cannot read it, or a method grew too large for a class file
    */
-  static byte[] rewrite(byte[] original, Sites sites) {
+  static byte[] rewrite(byte[] original, Sites sites, Machine machine) {
     ClassReader reader = new ClassReader(original);
     // Calls without operands need no new frames and no deeper stack.
     ClassWriter writer = new ClassWriter(reader, 0);
     Sites mine = new Sites();
     // First, so that what it adds gets fences too.
-    reader.accept(HiddenClasses.before(new Rewriter(writer, mine), reader.getClassName()), 0);
+    reader.accept(
+        HiddenClasses.before(new Rewriter(writer, mine, machine), reader.getClassName()), 0);
     byte[] rewritten = writer.toByteArray();
     sites.add(mine);
     return rewritten;
@@ -62,7 +65,7 @@ final class Rewriter extends ClassVisitor {
   public MethodVisitor visitMethod(
       int access, String method, String shape, String signature, String[] exceptions) {
     MethodVisitor next = super.visitMethod(access, method, shape, signature, exceptions);
-    return isFence(name, method) ? next : new Fences(next, name, volatiles, sites);
+    return isFence(name, method) ? next : new Fences(next, name, volatiles, sites, machine);
   }
 
   /** A fence that had fences in it would call itself without end. */

@@ -15,6 +15,7 @@ final class Transformer implements ClassFileTransformer {
   private static final String OURS = "org/memgraft/ordering/agent/";
   private static final int MOST_NAMED = 20;
 
+  private final Machine machine = Machine.here();
   private final boolean check;
   private final Sites sites = new Sites();
   private final AtomicLong classes = new AtomicLong();
@@ -62,10 +63,10 @@ final class Transformer implements ClassFileTransformer {
 
   private byte[] rewritten(String shown, byte[] original) {
     try {
-      byte[] rewritten = Rewriter.rewrite(original, sites);
+      byte[] rewritten = Rewriter.rewrite(original, sites, machine);
       classes.incrementAndGet();
       if (check) {
-        List<String> found = Checker.unfenced(rewritten);
+        List<String> found = Checker.unfenced(rewritten, machine);
         checked.incrementAndGet();
         found.forEach(method -> unfenced.add(method, "an access without a fence"));
       }

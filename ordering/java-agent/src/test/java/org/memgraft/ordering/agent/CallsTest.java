@@ -33,7 +33,7 @@ class CallsTest {
     "java/util/Arrays, copyOfRange, ACQUIRE, false",
   })
   void aWeakOneGetsAFence(String owner, String name, Fence behind, boolean before) {
-    Calls.Fences fences = Calls.of(owner, name, "()V");
+    Calls.Fences fences = Calls.of(owner, name, "()V", RewriterTest.X86);
     assertEquals(behind, fences.behind());
     assertEquals(before, fences.before());
   }
@@ -52,7 +52,7 @@ class CallsTest {
     "java/util/HashMap, get",
   })
   void othersGetNone(String owner, String name) {
-    assertNull(Calls.of(owner, name, "()V"));
+    assertNull(Calls.of(owner, name, "()V", RewriterTest.X86));
   }
 
   /** What the JDK offers beyond what is known here would be seen by this. */
@@ -66,10 +66,11 @@ class CallsTest {
     free.addAll(Set.of("getAndBitwiseOr", "getAndBitwiseAnd", "getAndBitwiseXor"));
     long known =
         Arrays.stream(java.lang.invoke.VarHandle.AccessMode.values())
-            .filter(mode -> Calls.of(Fence.OWNER, mode.methodName(), "()V") != null)
+            .filter(
+                mode -> Calls.of(Fence.OWNER, mode.methodName(), "()V", RewriterTest.X86) != null)
             .count();
     assertEquals(java.lang.invoke.VarHandle.AccessMode.values().length - free.size(), known);
-    free.forEach(name -> assertNull(Calls.of(Fence.OWNER, name, "()V"), name));
+    free.forEach(name -> assertNull(Calls.of(Fence.OWNER, name, "()V", RewriterTest.X86), name));
   }
 
   /** By the shapes of the methods: an object, an offset, and in between no "Volatile". */
@@ -81,11 +82,29 @@ class CallsTest {
       boolean place = takes.length >= 2 && takes[0] == Object.class && takes[1] == long.class;
       boolean weak = !method.getName().matches(".*Volatile|(compareAndSwap|getAndAdd|getAndSet).*");
       if (place && weak) {
-        assertTrue(Calls.of("sun/misc/Unsafe", method.getName(), "()V") != null, method.toString());
+        assertTrue(
+            Calls.of("sun/misc/Unsafe", method.getName(), "()V", RewriterTest.X86) != null,
+            method.toString());
         seen++;
       }
     }
     assertTrue(seen > 15);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "java/lang/invoke/VarHandle, setVolatile",
+    "java/lang/invoke/VarHandle, compareAndSet",
+    "java/lang/invoke/VarHandle, getAndBitwiseOr",
+    "jdk/internal/misc/Unsafe, putReferenceVolatile",
+    "jdk/internal/misc/Unsafe, getAndAddInt",
+    "sun/misc/Unsafe, compareAndSwapObject",
+  })
+  void onArmEveryStoreGetsAFence(String owner, String name) {
+    assertNull(Calls.of(owner, name, "()V", RewriterTest.X86));
+    Calls.Fences fences = Calls.of(owner, name, "()V", RewriterTest.ARM);
+    assertEquals(Fence.FULL, fences.behind());
+    assertNull(Calls.of(owner, "getVolatile", "()V", RewriterTest.ARM));
   }
 
   @Test
