@@ -12,7 +12,6 @@ import psutil
 
 from memgraft import __version__
 from memgraft.errors import (
-    CannotTakeError,
     InterruptedRunError,
     MemgraftError,
     ProgramFailedError,
@@ -23,7 +22,7 @@ from memgraft.formats import GIGA, Counter, JvmSummary, read_summaries
 from memgraft.grafts.selection import Selection
 from memgraft.grafts.table import ORDERING, sections
 from memgraft.jvm import launch
-from memgraft.jvm.summaries import joined_as_json, jvm_as_json, refusal_of, require_space, unreached_error
+from memgraft.jvm.summaries import joined_as_json, jvm_as_json, refusal_of, require_space, unreached_error, unsound_of
 from memgraft.ordering import suggest
 from memgraft.screen import Screen
 from memgraft.words import bytes_of, percent, seconds_of
@@ -62,10 +61,8 @@ class Finished:
         """What the exit code of `memgraft run` has to say, if anything."""
         if refusal := refusal_of(self.jvms):
             return refusal
-        for jvm in self.jvms:
-            for section in sections().values():
-                if unsound := section.unsound(jvm):
-                    return CannotTakeError(f"{jvm.jvm}: {unsound}")
+        if unsound := unsound_of(self.jvms):
+            return unsound
         if self.interrupted:
             return InterruptedRunError(f"'{self.command[0]}' was interrupted", launch.INTERRUPT)
         if self.ended.exit_code != 0:

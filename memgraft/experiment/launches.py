@@ -20,7 +20,7 @@ from memgraft.grafts.selection import Selection
 from memgraft.jvm import iterations, launch
 from memgraft.jvm.iterations import Iteration
 from memgraft.jvm.jvms import NO_NEWS
-from memgraft.jvm.summaries import jvm_as_json, refusal_of, require_space, unreached_error
+from memgraft.jvm.summaries import jvm_as_json, refusal_of, require_space, unreached_error, unsound_of
 from memgraft.machine import Load
 
 LOG_TAIL_BYTES = 16384
@@ -204,6 +204,8 @@ class Launches:
             if done.joined.variable and not done.jvms:
                 require_space(self.output / "summaries")
                 raise unreached_error(self.command, done.joined)
+            if unsound := unsound_of(done.jvms):
+                raise unsound
             self.check_metric(done)
             self._check_results(done)
 

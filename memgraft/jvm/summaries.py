@@ -24,6 +24,15 @@ def refusal_of(jvms: Sequence[JvmSummary]) -> MemgraftError | None:
     return None
 
 
+def unsound_of(jvms: Sequence[JvmSummary]) -> MemgraftError | None:
+    """What makes the run worth nothing, such as code that the graft did not reach."""
+    for jvm in jvms:
+        for section in sections().values():
+            if unsound := section.unsound(jvm):
+                return CannotTakeError(f"{jvm.jvm}: {unsound}")
+    return None
+
+
 def require_space(folder: Path) -> None:
     """Raises the system's error where no summary could have been written: a full disk is no unreached JVM."""
     probe = folder / "space"
