@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import EACH_VERSION, ROOT, Jdk, jdk_called, memgraft
+from conftest import EACH_VERSION, ROOT, Jdk, fetched_jdk, jdk_called, memgraft
 from processes import run
 from test_ordering import FEW, LITMUS, SEEN_REORDERED
 from tiers import combinations, deep
@@ -107,14 +107,16 @@ public class Large {
 """
 
 
-def test_a_class_that_cannot_be_rewritten_makes_the_run_unsound(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["run", "compare"])
+def test_a_class_that_cannot_be_rewritten_makes_the_run_unsound(command: str, tmp_path: Path) -> None:
     """Its method has room for its accesses, and none for their fences."""
     source = tmp_path / "Large.java"
     source.write_text(LARGE.replace("ACCESSES", "field++; " * 6000))
     assert run(["javac", "-d", tmp_path, source]).returncode == 0
-    done = memgraft("run", *ENGINE, "--", "java", "-cp", tmp_path, "Large")
+    output = ["--output", tmp_path / "out"]
+    done = memgraft(command, *ENGINE, *output, "--", "java", "-cp", tmp_path, "Large")
     assert done.returncode == 3
-    assert done.stdout == "did run\n"
+    assert (done.stdout == "did run\n") == (command == "run")
     last = done.stderr.splitlines()[-1]
     assert "the run was not sequentially consistent: 1 class could not be rewritten, such as Large (" in last
     assert "Method too large: Large.main" in last
@@ -130,6 +132,28 @@ def test_a_class_that_cannot_be_rewritten_makes_the_run_unsound(tmp_path: Path) 
 def test_the_agent_refuses_options_it_does_not_have(options: str, said: str) -> None:
     done = run(["java", f"-javaagent:{JAR}={options}", "-version"])
     assert (done.returncode, done.stderr) == (2, f"memgraft: {said}\n")
+
+
+def test_a_machine_whose_stores_others_see_in_different_orders_is_refused() -> None:
+    done = run(["java", "-Dos.arch=ppc64le", f"-javaagent:{JAR}", "-version"])
+    assert done.returncode == 3
+    [line] = done.stderr.splitlines()
+    assert line.endswith("its fences are enough on amd64, x86_64, aarch64, riscv64, s390x, and this is ppc64le")
+
+
+def test_an_old_jvm_is_refused_in_one_line() -> None:
+    done = run([fetched_jdk("11").java, f"-javaagent:{JAR}", "-version"])
+    assert done.returncode == 3
+    assert done.stderr == (
+        "memgraft: the engine bytecode rewrites classes of Java 17 and later; this is Java 11: choose another with "
+        "JAVA_HOME\n"
+    )
+
+
+def test_no_method_can_be_suggested_for_relaxing() -> None:
+    done = memgraft("run", *ENGINE, "--suggest-relaxed", "20", "--", "java", "-version")
+    assert done.returncode == 2
+    assert "--suggest-relaxed 20: expected no --engine bytecode" in done.stderr
 
 
 @deep

@@ -8,7 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The entry: {@code java -javaagent:memgraft-ordering.jar=summary=FOLDER ...}. */
+/** The agent, where {@link Premain} has found a JVM that is new enough. */
 public final class Agent {
   private static final int WRONG_USAGE = 2;
   private static final int CANNOT = 3;
@@ -62,9 +62,7 @@ public final class Agent {
       throw new IllegalStateException(
           "looked for the method of java.lang.System's own classes that defines hidden ones, and found none");
     }
-    if (summary != null) {
-      summary.write("running", done());
-    }
+    write("running");
     Runtime.getRuntime().addShutdownHook(new Thread(this::finish, "memgraft summary"));
   }
 
@@ -88,9 +86,14 @@ public final class Agent {
     coverage.missed(transformer).forEach(name -> transformer.failed().add(name, "not offered"));
     List<String> wrong = wrong();
     wrong.forEach(line -> System.err.println("memgraft: " + line));
+    write("ended");
+  }
+
+  /** A full disk does not stop the program. */
+  private void write(String state) {
     try {
       if (summary != null) {
-        summary.write("ended", done());
+        summary.write(state, done());
       }
     } catch (IOException e) {
       System.err.println("memgraft: the summary cannot be written: " + e);

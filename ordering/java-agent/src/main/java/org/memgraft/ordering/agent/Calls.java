@@ -70,6 +70,10 @@ final class Calls {
     if (owner.equals("java/lang/System") && name.equals("arraycopy")) {
       return COPY;
     }
+    if (owner.equals("java/lang/reflect/Array")) {
+      // Natives.
+      return name.startsWith("get") ? LOAD : name.startsWith("set") ? STORE : null;
+    }
     if (name.equals("clone") && (owner.startsWith("[") || owner.equals("java/lang/Object"))) {
       return FRESH_COPY;
     }

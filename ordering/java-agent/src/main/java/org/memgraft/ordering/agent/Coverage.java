@@ -16,8 +16,7 @@ final class Coverage {
   private static final int BATCH = 500;
 
   private final Instrumentation instrumentation;
-  private final Set<Class<?>> retransformed =
-      Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+  private final Set<Class<?>> retransformed = Collections.newSetFromMap(new WeakHashMap<>());
 
   Coverage(Instrumentation instrumentation) {
     this.instrumentation = instrumentation;

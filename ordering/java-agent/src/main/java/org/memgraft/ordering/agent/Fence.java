@@ -30,9 +30,4 @@ enum Fence {
   void into(MethodVisitor code) {
     code.visitMethodInsn(Opcodes.INVOKESTATIC, OWNER, method, SHAPE, false);
   }
-
-  /** Whether a call is to this fence or a stronger one. */
-  boolean isGivenBy(String owner, String name) {
-    return owner.equals(OWNER) && (name.equals(method) || name.equals(FULL.method));
-  }
 }

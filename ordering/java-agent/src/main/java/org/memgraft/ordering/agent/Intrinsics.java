@@ -33,15 +33,9 @@ final class Intrinsics {
   private static final Set<String> STRINGS =
       Set.of("java/lang/StringCoding", "java/lang/StringLatin1", "java/lang/StringUTF16");
 
-  /** Of strings: what writes to an array that the caller brings. */
+  /** Of strings: what writes to an array that the caller brings; and what encodes. */
   private static final Set<String> STRING_WRITERS =
-      Set.of(
-          "compress",
-          "getChars",
-          "inflate",
-          "toBytes",
-          "implEncodeISOArray",
-          "implEncodeAsciiArray");
+      Set.of("compress", "getChars", "inflate", "toBytes");
 
   private Intrinsics() {}
 

@@ -29,6 +29,8 @@ class CallsTest {
     "sun/misc/Unsafe, copyMemory, FULL, false",
     "java/lang/invoke/MethodHandle, invokeExact, FULL, false",
     "java/lang/System, arraycopy, FULL, false",
+    "java/lang/reflect/Array, getInt, ACQUIRE, false",
+    "java/lang/reflect/Array, set, FULL, false",
     "[I, clone, ACQUIRE, false",
     "java/util/Arrays, copyOfRange, ACQUIRE, false",
   })
