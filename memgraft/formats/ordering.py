@@ -137,6 +137,46 @@ class BytecodeFences(Format):
     def stores(self) -> int:
         return self.field_stores + self.static_stores + self.element_stores
 
+    @property
+    def calls(self) -> int:
+        return self.weak_accesses + self.handle_calls + self.copies + self.intrinsics
+
+
+class Only(Format):
+    """Of the file that names the accesses to put in order."""
+
+    unmatched: list[str] = Field(default_factory=list)
+    """Its lines that named nothing in any class."""
+
+
+class Accessor(Format):
+    """A thread that loaded or stored something at one place in the code."""
+
+    thread: str
+    """Its name."""
+    id: int
+    """Tells it from others of that name in the same JVM."""
+    times: NonNegativeInt
+    """How often it came there."""
+    stack: list[str]
+    """Frames when it came there first, the innermost first."""
+
+
+class Accesses(Format):
+    """What threads did to one field, or to the array elements of one method."""
+
+    name: str
+    loads: list[Accessor]
+    stores: list[Accessor]
+
+
+class Observed(Format):
+    """Which threads loaded and stored what in the classes of the program."""
+
+    accesses: list[Accesses]
+    jdk_classes: list[str]
+    """Those of the JVM's own that were loaded at the end."""
+
 
 class BytecodeOrdering(Format):
     """What the engine bytecode of the ordering graft did in one JVM."""
@@ -156,3 +196,7 @@ class BytecodeOrdering(Format):
     """Classes that could not be rewritten."""
     failed_classes: dict[str, str] = Field(default_factory=dict)
     """Some of them, and why."""
+    only: Only | None = None
+    """Where only some accesses were put in order."""
+    observed: Observed | None = None
+    """Where accesses were observed instead."""

@@ -7,13 +7,23 @@ from rich.table import Table
 from memgraft.formats import JvmSummary
 from memgraft.formats.ordering import BytecodeOrdering
 from memgraft.grafts.section import Row, of_jvm
+from memgraft.grafts.table import ONLY
 from memgraft.screen import table
 from memgraft.statistics import median_or_range
-from memgraft.words import count_of
+from memgraft.words import count_of, listed
+
+MOST_NAMED = 3
 
 
 def lines(bytecode: BytecodeOrdering) -> Iterator[str]:
     fences = bytecode.fences
+    if bytecode.only is not None:
+        yield (
+            f"bytecode: of {count_of(bytecode.classes, 'class')}, {count_of(fences.loads, 'load')} and "
+            f"{count_of(fences.stores, 'store')} in order, and {count_of(fences.calls, 'call')}; all others are as "
+            "they were"
+        )
+        return
     yield (
         f"bytecode: {count_of(bytecode.classes, 'class')} rewritten, with {count_of(fences.loads, 'load')} and "
         f"{count_of(fences.stores, 'store')} in order; further fences at {count_of(fences.weak_accesses, 'call')} of "
@@ -47,6 +57,12 @@ def table_of(jvms: Sequence[JvmSummary]) -> Table:
 def unsound(bytecode: BytecodeOrdering) -> str:
     """What makes a run worth nothing; empty where nothing does."""
     found = []
+    if bytecode.only is not None and bytecode.failed:
+        name, why = next(iter(bytecode.failed_classes.items()))
+        return (
+            f"not all that was named is in order: {count_of(bytecode.failed, 'class')} could not be rewritten, such as "
+            f"{name} ({why}); expected none"
+        )
     if bytecode.failed:
         name, why = next(iter(bytecode.failed_classes.items()))
         found.append(f"{count_of(bytecode.failed, 'class')} could not be rewritten, such as {name} ({why})")
@@ -54,6 +70,17 @@ def unsound(bytecode: BytecodeOrdering) -> str:
         names = ", ".join(bytecode.unfenced_methods[:3])
         found.append(f"{count_of(bytecode.unfenced, 'access')} have no fence, in {names}")
     return f"the run was not sequentially consistent: {'; '.join(found)}; expected none" if found else ""
+
+
+def warnings(jvms: Sequence[BytecodeOrdering], file: str) -> Iterator[str]:
+    """What named nothing in any of the JVMs."""
+    named = [set(jvm.only.unmatched) for jvm in jvms if jvm.only is not None]
+    if named and (nothing := sorted(set.intersection(*named))):
+        yield (
+            f"{ONLY.option} {file}: {listed(nothing[:MOST_NAMED], 'and')} named nothing in any class that was loaded"
+            f"{f', nor did {len(nothing) - MOST_NAMED} more lines' if len(nothing) > MOST_NAMED else ''}; expected "
+            "a field by the class that declares it, as in org.example.Server.stopped"
+        )
 
 
 def rows(launches: Sequence[Sequence[JvmSummary]]) -> list[Row]:

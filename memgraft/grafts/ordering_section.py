@@ -10,6 +10,7 @@ from memgraft.formats.ordering import OrderCheck, Ordering
 from memgraft.grafts import bytecode_section
 from memgraft.grafts.section import Row, Section, of_jvm
 from memgraft.grafts.selection import Selection
+from memgraft.grafts.table import ONLY
 from memgraft.screen import table
 from memgraft.words import count_of
 
@@ -67,6 +68,9 @@ class OrderingSection(Section):
                 f"--relaxed {file} relaxed nothing: C2 compiled none of its methods; expected names such as "
                 "java.util.HashMap.putVal, of methods that run often"
             )
+
+        if only := selection.value(ONLY.name):
+            yield from bytecode_section.warnings([jvm.grafts.bytecode for jvm in jvms if jvm.grafts.bytecode], only)
 
     def unsound(self, jvm: JvmSummary) -> str:
         if jvm.grafts.bytecode is not None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from memgraft.errors import WrongUsageError
 from memgraft.grafts import buffers, table
 from memgraft.grafts.declarations import Place
-from memgraft.grafts.table import BYTECODE, ENGINE, ORDERING, Choice, Graft, Parameter
+from memgraft.grafts.table import BYTECODE, ENGINE, ONLY, ORDERING, Choice, Graft, Parameter
 
 
 @dataclass(frozen=True)
@@ -156,6 +156,8 @@ def select(
     made = Selection(tuple(replace(one, values=tuple(read.get(one.graft.name, ()))) for one in chosen), None)
     if made.by_bytecode:
         _alone(made)
+    elif only := made.value(ONLY.name):
+        raise WrongUsageError(f"{ONLY.option} {only}: expected it together with --{ENGINE} {BYTECODE}")
     return made
 
 
@@ -174,8 +176,10 @@ def _go_together(chosen: Sequence[Chosen]) -> None:
 def _alone(selection: Selection) -> None:
     """WrongUsageError where something beside the engine bytecode needs HotSpot's joints."""
     found = [f"{one.graft.option} {one.choice.name}" for one in selection.joining.chosen if one.graft.name != ORDERING]
-    values = [value for one in selection.joining.chosen for value in one.values if value.parameter.name != ENGINE]
-    found += [f"{value.parameter.option} {value.text}" for value in values]
+    values = [value for one in selection.joining.chosen for value in one.values]
+    found += [
+        f"{value.parameter.option} {value.text}" for value in values if value.parameter.name not in {ENGINE, ONLY.name}
+    ]
     if found:
         raise WrongUsageError(
             f"--{ENGINE} {BYTECODE}: expected nothing beside it that joins HotSpot itself; found {' and '.join(found)}"

@@ -46,7 +46,7 @@ class Parameter(AgentOption):
     beside: tuple[str, tuple[str, ...]] | None = None
     """Another graft that has to join too, and which of its choices."""
     agent: bool = True
-    """False: it says which agent joins, and no agent is told."""
+    """False: the native agent is not told."""
 
     def check(self, value: int | str | Path) -> None:
         """Refuses what the agent would refuse, before anything is started."""
@@ -183,6 +183,15 @@ def _ordering_section() -> Section:
     return OrderingSection()
 
 
+ONLY = Parameter(
+    name="only",
+    value=Place(),
+    metavar="FILE",
+    help="With --engine bytecode: only the accesses named in FILE are put in order, as if they were volatile, one a "
+    "line, for example org.example.Server.stopped (docs/ordering.md)",
+    choices=("sc",),
+    agent=False,
+)
 OBJECTS = AgentOption(
     name=buffers.OBJECTS,
     help="Hand out objects, in a JVM without TLABs (`-XX:-UseTLAB`, JDK 21 and 25)",
@@ -360,6 +369,7 @@ GRAFTS = (
                 choices=("sc",),
                 agent=False,
             ),
+            ONLY,
         ),
         internal=(CHECK_ORDER,),
         agent_metavar="PLACEMENT",

@@ -24,7 +24,7 @@ from typing import IO
 from memgraft import native
 from memgraft.errors import WrongUsageError
 from memgraft.grafts.selection import Selection
-from memgraft.grafts.table import CHECK_ORDER, COUNTERS, ORDERING, SUMMARY, TABLE, ZEROING
+from memgraft.grafts.table import CHECK_ORDER, COUNTERS, ONLY, ORDERING, SUMMARY, TABLE, ZEROING
 from memgraft.machine.kernel_table import table_for_this_cpu
 
 JDK_JAVA_OPTIONS = "JDK_JAVA_OPTIONS"
@@ -136,6 +136,11 @@ def agent_option(agent: Path, options: Sequence[str], summaries: Path) -> str:
     return f"-agentpath:{agent}={','.join([*options, SUMMARY.told(summaries)])}"
 
 
+def java_agent_option(agent: Path, options: Sequence[str], summaries: Path) -> str:
+    """The same of the agent that rewrites classes."""
+    return f"-javaagent:{agent}={','.join([*options, SUMMARY.told(summaries)])}"
+
+
 def agent_for(selection: Selection) -> Path | None:
     """The agent that such a selection joins with, or CannotTakeError where it is not there; None: nothing joins."""
     if not selection.joins():
@@ -152,8 +157,10 @@ def join(selection: Selection, variable: str, agent: Path, summaries: Path, *, a
     if not selection.joins():
         return Joining()
     if selection.by_bytecode:
-        options = [*(["check"] if alone else []), SUMMARY.told(summaries)]
-        return Joining(variable, (f"-javaagent:{agent}={','.join(options)}",))
+        only = selection.value(ONLY.name)
+        # Where some accesses are left as they are, there is nothing to check.
+        options = [ONLY.told(only)] if only else ["check"] if alone else []
+        return Joining(variable, (java_agent_option(agent, options, summaries),))
     options = [*selection.agent_options, *([COUNTERS.told()] if alone else [])]
     if alone and selection.joins(ORDERING):
         options.append(CHECK_ORDER.told())

@@ -3,6 +3,7 @@ package org.memgraft.ordering.agent;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 import java.lang.invoke.VarHandle;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -13,27 +14,38 @@ public final class Agent {
   private static final int WRONG_USAGE = 2;
   private static final int CANNOT = 3;
 
+  private final Hierarchy hierarchy = new Hierarchy();
+  private final Touches touches = new Touches();
+  private final boolean observe;
+  private final Subset subset;
   private final Transformer transformer;
   private final Coverage coverage;
   private final Summary summary;
   private long earlyHidden;
 
   private Agent(AgentOptions options, Instrumentation instrumentation) {
-    transformer = new Transformer(options.check());
-    coverage = new Coverage(instrumentation);
+    observe = options.observe();
+    subset = options.only() == null ? Subset.ALL : Subset.read(options.only(), hierarchy);
+    transformer =
+        new Transformer(
+            options.check(), subset, options.delay(), hierarchy, observe ? touches : null);
+    coverage = new Coverage(instrumentation, transformer.reachesTheJdk());
     summary = options.summary() == null ? null : new Summary(options.summary());
   }
 
   /** Called by the JVM before the program's main. Whatever goes wrong ends the JVM. */
   public static void premain(String text, Instrumentation instrumentation) {
-    AgentOptions options;
+    AgentOptions options = null;
+    Agent agent;
     try {
       options = AgentOptions.parse(text);
+      agent = new Agent(options, instrumentation);
     } catch (IllegalArgumentException e) {
-      end(null, "the ordering agent's " + e.getMessage(), WRONG_USAGE);
+      Path folder = options == null ? null : options.summary();
+      Summary summary = folder == null ? null : new Summary(folder);
+      end(summary, "the ordering agent's " + e.getMessage(), WRONG_USAGE);
       return;
     }
-    Agent agent = new Agent(options, instrumentation);
     try {
       agent.start(instrumentation);
     } catch (IllegalStateException e) {
@@ -55,10 +67,10 @@ public final class Agent {
     }
     prepare();
     earlyHidden = coverage.hidden();
-    HiddenClasses.goThrough(transformer::hidden, instrumentation);
+    Bridge.open(transformer::hidden, touches, instrumentation);
     instrumentation.addTransformer(transformer, true);
     coverage.rewriteLoaded();
-    if (!HiddenClasses.joined()) {
+    if (transformer.reachesTheJdk() && !HiddenClasses.joined()) {
       throw new IllegalStateException(
           "looked for the method of java.lang.System's own classes that defines hidden ones, and found none");
     }
@@ -74,11 +86,17 @@ public final class Agent {
   private static void prepare() throws IOException {
     VarHandle.fullFence();
     VarHandle.acquireFence();
+    VarHandle.releaseFence();
     try (var own = Agent.class.getResourceAsStream("Rewriter.class")) {
-      byte[] rewritten = Rewriter.rewrite(own.readAllBytes(), new Sites(), Machine.here());
+      Rewriter.Work everything = Rewriter.Work.everything(Machine.here());
+      byte[] original = own.readAllBytes();
+      byte[] rewritten = Rewriter.rewrite(original, everything, new Sites());
       if (!Checker.unfenced(rewritten, Machine.here()).isEmpty()) {
         throw new IllegalStateException("the rewriter left an access without a fence");
       }
+      Touches nobodys = new Touches();
+      Watcher.rewrite(original, null, new Hierarchy(), nobodys, Machine.here());
+      nobodys.accept(nobodys.number("", false));
     }
   }
 
@@ -128,6 +146,15 @@ public final class Agent {
     bytecode.put("unfenced_methods", List.copyOf(transformer.unfenced().some().keySet()));
     bytecode.put("failed", transformer.failed().count());
     bytecode.put("failed_classes", transformer.failed().some());
+    if (!subset.isAll()) {
+      bytecode.put("only", Map.of("unmatched", subset.unmatched()));
+    }
+    if (observe) {
+      Map<String, Object> observed = new LinkedHashMap<>();
+      observed.put("accesses", touches.done());
+      observed.put("jdk_classes", coverage.ofTheJdk());
+      bytecode.put("observed", observed);
+    }
     return bytecode;
   }
 

@@ -4,6 +4,7 @@ import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.function.Predicate;
 
 /**
  * What stands behind the "=" of -javaagent, "KEY=VALUE,KEY,...".
@@ -11,9 +12,15 @@ import java.nio.file.Path;
  * @param summary the folder for the summary of this JVM, in which "%" and two digits stand for a
  *     byte; null: none is written
  * @param check whether every rewritten class is read again ({@link Checker})
+ * @param only the file that names what gets fences ({@link Subset}), written as the folder is;
+ *     null: everything
+ * @param delay whether what the file names gets delays instead of fences: a control, which costs as
+ *     much time and orders nothing
+ * @param observe whether accesses are told instead ({@link Watcher})
  */
-record AgentOptions(Path summary, boolean check) {
-  private static final String EXPECTED = "expected summary=FOLDER or check";
+record AgentOptions(Path summary, boolean check, Path only, boolean delay, boolean observe) {
+  private static final String EXPECTED =
+      "expected summary=FOLDER, check, only=FILE, delay or observe";
 
   /**
    * @throws IllegalArgumentException with one line for the user
@@ -21,29 +28,46 @@ record AgentOptions(Path summary, boolean check) {
   static AgentOptions parse(String text) {
     Path summary = null;
     boolean check = false;
+    Path only = null;
+    boolean delay = false;
+    boolean observe = false;
     for (String word : text == null || text.isEmpty() ? new String[0] : text.split(",")) {
       if (word.equals("check")) {
         check = true;
+      } else if (word.equals("delay")) {
+        delay = true;
+      } else if (word.equals("observe")) {
+        observe = true;
       } else if (word.startsWith("summary=")) {
-        summary = folder(word.substring("summary=".length()));
+        summary = place(word, Files::isDirectory, "a folder");
+      } else if (word.startsWith("only=")) {
+        only = place(word, Files::isRegularFile, "a file");
       } else {
         throw new IllegalArgumentException("option '" + word + "': " + EXPECTED);
       }
     }
-    return new AgentOptions(summary, check);
+    if (check && (only != null || observe) || only != null && observe) {
+      throw new IllegalArgumentException(
+          "options '" + text + "': expected one of check, only, observe");
+    }
+    if (delay && only == null) {
+      throw new IllegalArgumentException(
+          "option 'delay': expected it together with only=FILE, which names what it delays");
+    }
+    return new AgentOptions(summary, check, only, delay, observe);
   }
 
-  private static Path folder(String text) {
+  private static Path place(String word, Predicate<Path> isRight, String expected) {
     try {
       // The JVM splits its options at white space and takes this one's own at commas.
-      String decoded = URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8);
-      Path folder = Path.of(decoded).toAbsolutePath();
-      if (Files.isDirectory(folder)) {
-        return folder;
+      String text = word.substring(word.indexOf('=') + 1).replace("+", "%2B");
+      Path place = Path.of(URLDecoder.decode(text, StandardCharsets.UTF_8)).toAbsolutePath();
+      if (isRight.test(place)) {
+        return place;
       }
     } catch (IllegalArgumentException e) {
-      // Neither a folder.
+      // No path at all.
     }
-    throw new IllegalArgumentException("summary=" + text + ": expected a folder");
+    throw new IllegalArgumentException(word + ": expected " + expected);
   }
 }

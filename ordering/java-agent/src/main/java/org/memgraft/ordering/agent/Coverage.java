@@ -16,10 +16,17 @@ final class Coverage {
   private static final int BATCH = 500;
 
   private final Instrumentation instrumentation;
+  private final boolean ofTheJdk;
   private final Set<Class<?>> retransformed = Collections.newSetFromMap(new WeakHashMap<>());
 
-  Coverage(Instrumentation instrumentation) {
+  /**
+   * Of the classes that this JVM has loaded.
+   *
+   * @param ofTheJdk whether the JVM's own are among those to rewrite
+   */
+  Coverage(Instrumentation instrumentation, boolean ofTheJdk) {
     this.instrumentation = instrumentation;
+    this.ofTheJdk = ofTheJdk;
   }
 
   /**
@@ -50,7 +57,24 @@ final class Coverage {
   private boolean hasCode(Class<?> loaded) {
     return instrumentation.isModifiableClass(loaded)
         && !loaded.isHidden()
-        && !Transformer.isOurs(loaded.getName().replace('.', '/'));
+        && !Transformer.isOurs(loaded.getName().replace('.', '/'))
+        && (ofTheJdk || !isOfTheJdk(loaded));
+  }
+
+  private static boolean isOfTheJdk(Class<?> loaded) {
+    return Transformer.isOfTheJdk(loaded.getClassLoader(), loaded.getName().replace('.', '/'));
+  }
+
+  /** The JVM's own classes that are loaded now, by name. */
+  List<String> ofTheJdk() {
+    List<String> names = new ArrayList<>();
+    for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
+      if (instrumentation.isModifiableClass(loaded) && !loaded.isHidden() && isOfTheJdk(loaded)) {
+        names.add(loaded.getName());
+      }
+    }
+    Collections.sort(names);
+    return names;
   }
 
   /** The classes that are loaded now, and that the transformer has never seen. */

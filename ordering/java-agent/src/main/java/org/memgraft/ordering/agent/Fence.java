@@ -11,6 +11,9 @@ enum Fence {
   /** No later access may be done before an earlier load. Behind every load. */
   ACQUIRE("acquireFence"),
 
+  /** No later store may be done before an earlier access. Before a store. */
+  RELEASE("releaseFence"),
+
   /**
    * No later access may be done before any earlier one. Behind every store, and so before every
    * load.

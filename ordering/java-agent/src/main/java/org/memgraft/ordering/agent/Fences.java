@@ -8,34 +8,50 @@ import org.objectweb.asm.Opcodes;
 /**
  * Makes the accesses of one method sequentially consistent: an acquire fence behind each load, a
  * full fence behind each store. (No later access passes a load; and no load passes a store.)
+ *
+ * <p>Where only some accesses get fences, each one gets all that a volatile access has: what is
+ * before it may be without.
  */
 final class Fences extends MethodVisitor {
+  private final Rewriter.Work work;
   private final String owner;
   private final Set<String> volatiles;
+  private final boolean elements;
+  private final boolean calls;
   private final Sites sites;
-  private final Machine machine;
 
   /**
    * @param owner the class
    * @param volatiles its own volatile fields, each as its name followed by its descriptor
    */
-  Fences(MethodVisitor next, String owner, Set<String> volatiles, Sites sites, Machine machine) {
+  Fences(
+      MethodVisitor next,
+      Rewriter.Work work,
+      String owner,
+      String method,
+      Set<String> volatiles,
+      Sites sites) {
     super(Rewriter.API, next);
+    this.work = work;
     this.owner = owner;
     this.volatiles = volatiles;
     this.sites = sites;
-    this.machine = machine;
+    elements = work.subset().hasElements(owner, method);
+    calls = work.subset().hasCalls(owner, method);
   }
 
   @Override
   public void visitFieldInsn(int instruction, String of, String name, String shape) {
-    super.visitFieldInsn(instruction, of, name, shape);
     // Of other classes' fields nothing is known here; a fence too many does no harm.
     boolean isVolatile = of.equals(owner) && volatiles.contains(name + shape);
     boolean loads = instruction == Opcodes.GETFIELD || instruction == Opcodes.GETSTATIC;
-    if (isVolatile && (loads || machine.fencesVolatileStores())) {
+    boolean inOrder = isVolatile && (loads || work.machine().fencesVolatileStores());
+    if (inOrder || !work.subset().hasField(work.loader(), of, name, shape)) {
+      super.visitFieldInsn(instruction, of, name, shape);
       return;
     }
+    putBefore(loads);
+    super.visitFieldInsn(instruction, of, name, shape);
     switch (instruction) {
       case Opcodes.GETFIELD -> put(Fence.ACQUIRE, Site.FIELD_LOAD);
       case Opcodes.GETSTATIC -> put(Fence.ACQUIRE, Site.STATIC_LOAD);
@@ -46,20 +62,39 @@ final class Fences extends MethodVisitor {
 
   @Override
   public void visitInsn(int instruction) {
+    boolean loads = instruction >= Opcodes.IALOAD && instruction <= Opcodes.SALOAD;
+    boolean stores = instruction >= Opcodes.IASTORE && instruction <= Opcodes.SASTORE;
+    if (!elements || !(loads || stores)) {
+      super.visitInsn(instruction);
+      return;
+    }
+    putBefore(loads);
     super.visitInsn(instruction);
-    if (instruction >= Opcodes.IALOAD && instruction <= Opcodes.SALOAD) {
+    if (loads) {
       put(Fence.ACQUIRE, Site.ELEMENT_LOAD);
-    } else if (instruction >= Opcodes.IASTORE && instruction <= Opcodes.SASTORE) {
+    } else {
       put(Fence.FULL, Site.ELEMENT_STORE);
+    }
+  }
+
+  /** Elsewhere the access before has its own fence behind it. */
+  private void putBefore(boolean loads) {
+    if (work.subset().isAll()) {
+      return;
+    }
+    if (!loads) {
+      into(Fence.RELEASE);
+    } else if (!work.machine().fencesVolatileStores()) {
+      into(Fence.FULL);
     }
   }
 
   @Override
   public void visitMethodInsn(
       int instruction, String of, String name, String shape, boolean isInterface) {
-    Calls.Fences fences = Calls.of(of, name, shape, machine);
-    if (fences != null && fences.before()) {
-      Fence.FULL.into(mv);
+    Calls.Fences fences = calls ? Calls.of(of, name, shape, work.machine()) : null;
+    if (fences != null && (fences.before() || !work.subset().isAll())) {
+      into(Fence.FULL);
     }
     super.visitMethodInsn(instruction, of, name, shape, isInterface);
     if (fences != null) {
@@ -70,15 +105,26 @@ final class Fences extends MethodVisitor {
   @Override
   public void visitInvokeDynamicInsn(
       String name, String shape, Handle bootstrap, Object... arguments) {
+    Calls.Fences fences = calls ? Calls.of(bootstrap) : null;
+    if (fences != null && !work.subset().isAll()) {
+      into(Fence.FULL);
+    }
     super.visitInvokeDynamicInsn(name, shape, bootstrap, arguments);
-    Calls.Fences fences = Calls.of(bootstrap);
     if (fences != null) {
       put(fences.behind(), fences.site());
     }
   }
 
   private void put(Fence fence, Site site) {
-    fence.into(mv);
+    into(fence);
     sites.add(site);
+  }
+
+  private void into(Fence fence) {
+    if (!work.delays()) {
+      fence.into(mv);
+    } else if (fence == Fence.FULL) {
+      Bridge.callDelay(mv);
+    }
   }
 }

@@ -16,15 +16,27 @@ import org.objectweb.asm.Opcodes;
 final class Rewriter extends ClassVisitor {
   static final int API = Opcodes.ASM9;
 
+  /**
+   * What is to be done to a class.
+   *
+   * @param delays whether code waits for as long as a full fence takes instead of having fences
+   * @param loader that defines it; null: the JVM's own
+   */
+  record Work(Subset subset, boolean delays, Machine machine, ClassLoader loader) {
+    static Work everything(Machine machine) {
+      return new Work(Subset.ALL, false, machine, null);
+    }
+  }
+
+  private final Work work;
   private final Sites sites;
-  private final Machine machine;
   private final Set<String> volatiles = new HashSet<>();
   private String name;
 
-  private Rewriter(ClassVisitor next, Sites sites, Machine machine) {
+  private Rewriter(ClassVisitor next, Work work, Sites sites) {
     super(API, next);
+    this.work = work;
     this.sites = sites;
-    this.machine = machine;
   }
 
   /**
@@ -32,14 +44,13 @@ final class Rewriter extends ClassVisitor {
    *
    * @throws RuntimeException where ASM cannot read it, or a method grew too large for a class file
    */
-  static byte[] rewrite(byte[] original, Sites sites, Machine machine) {
+  static byte[] rewrite(byte[] original, Work work, Sites sites) {
     ClassReader reader = new ClassReader(original);
     // Calls without operands need no new frames and no deeper stack.
     ClassWriter writer = new ClassWriter(reader, 0);
     Sites mine = new Sites();
     // First, so that what it adds gets fences too.
-    reader.accept(
-        HiddenClasses.before(new Rewriter(writer, mine, machine), reader.getClassName()), 0);
+    reader.accept(HiddenClasses.before(new Rewriter(writer, work, mine), reader.getClassName()), 0);
     byte[] rewritten = writer.toByteArray();
     sites.add(mine);
     return rewritten;
@@ -65,7 +76,7 @@ final class Rewriter extends ClassVisitor {
   public MethodVisitor visitMethod(
       int access, String method, String shape, String signature, String[] exceptions) {
     MethodVisitor next = super.visitMethod(access, method, shape, signature, exceptions);
-    return isFence(name, method) ? next : new Fences(next, name, volatiles, sites, machine);
+    return isFence(name, method) ? next : new Fences(next, work, name, method, volatiles, sites);
   }
 
   /** A fence that had fences in it would call itself without end. */

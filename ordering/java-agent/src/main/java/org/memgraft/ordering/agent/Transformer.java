@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Pattern;
 import org.objectweb.asm.ClassReader;
 
 /** Rewrites each class when the JVM loads or retransforms it, and keeps what could not be. */
@@ -15,8 +16,15 @@ final class Transformer implements ClassFileTransformer {
   private static final String OURS = "org/memgraft/ordering/agent/";
   private static final int MOST_NAMED = 20;
 
+  /** In code of the program's own loaders. */
+  private static final Pattern OF_A_JDK = Pattern.compile("(java|jdk|sun|com/sun)/.*");
+
   private final Machine machine = Machine.here();
   private final boolean check;
+  private final Subset subset;
+  private final boolean delays;
+  private final Hierarchy hierarchy;
+  private final Touches touches;
   private final Sites sites = new Sites();
   private final AtomicLong classes = new AtomicLong();
   private final AtomicLong hidden = new AtomicLong();
@@ -25,8 +33,24 @@ final class Transformer implements ClassFileTransformer {
   private final Failures failed = new Failures();
   private final Failures unfenced = new Failures();
 
-  Transformer(boolean check) {
+  /**
+   * Puts fences into code, or, where touches are given, has its accesses told to these.
+   *
+   * @param check whether each rewritten class is read again
+   * @param delays whether delays are put instead of fences
+   * @param touches null: nothing is told
+   */
+  Transformer(boolean check, Subset subset, boolean delays, Hierarchy hierarchy, Touches touches) {
     this.check = check;
+    this.subset = subset;
+    this.delays = delays;
+    this.hierarchy = hierarchy;
+    this.touches = touches;
+  }
+
+  /** Whether the JVM's own classes are rewritten too. */
+  boolean reachesTheJdk() {
+    return touches == null && subset.reachesTheJdk();
   }
 
   @Override
@@ -34,12 +58,19 @@ final class Transformer implements ClassFileTransformer {
       ClassLoader loader, String name, Class<?> known, ProtectionDomain domain, byte[] original) {
     // A program that defines a class need not say its name beforehand.
     String itsName = name != null ? name : nameIn(original);
-    if (isOurs(itsName)) {
+    if (isOurs(itsName) || !reachesTheJdk() && isOfTheJdk(loader, itsName)) {
       return null;
     }
     String shown = itsName.replace('/', '.');
     seen.add(shown);
-    return rewritten(shown, original);
+    return rewritten(loader, shown, original);
+  }
+
+  /** Whether the class comes with the JVM. */
+  static boolean isOfTheJdk(ClassLoader loader, String name) {
+    return loader == null
+        || loader == ClassLoader.getPlatformClassLoader()
+        || OF_A_JDK.matcher(name).matches();
   }
 
   private static String nameIn(byte[] original) {
@@ -53,7 +84,7 @@ final class Transformer implements ClassFileTransformer {
 
   /** A hidden class as it was where it cannot be rewritten: whoever makes it must get one. */
   byte[] hidden(byte[] original) {
-    byte[] rewritten = rewritten("a hidden class", original);
+    byte[] rewritten = rewritten(null, "a hidden class", original);
     if (rewritten == null) {
       return original;
     }
@@ -61,9 +92,18 @@ final class Transformer implements ClassFileTransformer {
     return rewritten;
   }
 
-  private byte[] rewritten(String shown, byte[] original) {
+  private byte[] rewritten(ClassLoader loader, String shown, byte[] original) {
     try {
-      byte[] rewritten = Rewriter.rewrite(original, sites, machine);
+      if (touches != null || !subset.isAll()) {
+        hierarchy.add(new ClassReader(original));
+      }
+      if (touches != null) {
+        byte[] watched = Watcher.rewrite(original, loader, hierarchy, touches, machine);
+        classes.incrementAndGet();
+        return watched;
+      }
+      var work = new Rewriter.Work(subset, delays, machine, loader);
+      byte[] rewritten = Rewriter.rewrite(original, work, sites);
       classes.incrementAndGet();
       if (check) {
         List<String> found = Checker.unfenced(rewritten, machine);

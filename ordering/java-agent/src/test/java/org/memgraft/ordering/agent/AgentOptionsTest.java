@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -16,15 +18,31 @@ import org.junit.jupiter.params.provider.CsvSource;
 class AgentOptionsTest {
   @Test
   void takesAFolderAndACheck(@TempDir Path folder) {
-    assertEquals(new AgentOptions(null, false), AgentOptions.parse(null));
-    assertEquals(new AgentOptions(folder, true), AgentOptions.parse("check,summary=" + folder));
+    assertEquals(new AgentOptions(null, false, null, false, false), AgentOptions.parse(null));
+    AgentOptions both = new AgentOptions(folder, true, null, false, false);
+    assertEquals(both, AgentOptions.parse("check,summary=" + folder));
+    AgentOptions observing = new AgentOptions(folder, false, null, false, true);
+    assertEquals(observing, AgentOptions.parse("observe,summary=" + folder));
+  }
+
+  @Test
+  void takesAFile(@TempDir Path folder) throws IOException {
+    Path file = Files.writeString(folder.resolve("a, b"), "");
+    AgentOptions named = new AgentOptions(null, false, file, true, false);
+    assertEquals(named, AgentOptions.parse("delay,only=" + folder + "/a%2C%20b"));
   }
 
   @ParameterizedTest
-  @CsvSource({
-    "speed, option 'speed': expected summary=FOLDER or check",
-    "summary=/no/such, summary=/no/such: expected a folder",
-  })
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '"',
+      value = {
+        "speed | option 'speed': expected summary=FOLDER, check, only=FILE, delay or observe",
+        "only=/no/such | only=/no/such: expected a file",
+        "observe | options 'check,observe': expected one of check, only, observe",
+        "delay | option 'delay': expected it together with only=FILE, which names what it delays",
+        "summary=/no/such | summary=/no/such: expected a folder",
+      })
   void refusesOthers(String text, String message) {
     var refused =
         assertThrows(IllegalArgumentException.class, () -> AgentOptions.parse("check," + text));

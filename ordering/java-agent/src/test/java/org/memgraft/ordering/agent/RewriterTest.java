@@ -47,7 +47,8 @@ class RewriterTest {
       if (known != null) {
         return known;
       }
-      byte[] bytes = Rewriter.rewrite(bytesOf(Class.forName(name)), sites, X86);
+      byte[] bytes =
+          Rewriter.rewrite(bytesOf(Class.forName(name)), Rewriter.Work.everything(X86), sites);
       return defineClass(name, bytes, 0, bytes.length);
     }
   }
@@ -62,7 +63,7 @@ class RewriterTest {
   @Test
   void everyKindOfSiteHasAFence() {
     Sites sites = new Sites();
-    Rewriter.rewrite(bytesOf(Sample.class), sites, X86);
+    Rewriter.rewrite(bytesOf(Sample.class), Rewriter.Work.everything(X86), sites);
     for (Site site : Site.values()) {
       assertTrue(sites.of(site) > 0, site.toString());
     }
@@ -72,7 +73,10 @@ class RewriterTest {
   void theCheckerSeesWhetherTheyAreThere() {
     byte[] original = bytesOf(Sample.class);
     assertTrue(Checker.unfenced(original, X86).contains(Sample.class.getName() + ".getAsInt"));
-    assertEquals(List.of(), Checker.unfenced(Rewriter.rewrite(original, new Sites(), X86), X86));
+    assertEquals(
+        List.of(),
+        Checker.unfenced(
+            Rewriter.rewrite(original, Rewriter.Work.everything(X86), new Sites()), X86));
   }
 
   /** Leaves out one fence behind an access. */
@@ -106,7 +110,8 @@ class RewriterTest {
   @Test
   void theCheckerFindsAPlantedHole() {
     Sites sites = new Sites();
-    byte[] rewritten = Rewriter.rewrite(bytesOf(Sample.class), sites, X86);
+    byte[] rewritten =
+        Rewriter.rewrite(bytesOf(Sample.class), Rewriter.Work.everything(X86), sites);
     int all = 0;
     int found = 0;
     while (without(rewritten, all).length < rewritten.length) {
@@ -124,7 +129,7 @@ class RewriterTest {
   @Test
   void aVolatileFieldOfItsOwnIsInOrderAlready() {
     Sites sites = new Sites();
-    Rewriter.rewrite(bytesOf(Volatile.class), sites, X86);
+    Rewriter.rewrite(bytesOf(Volatile.class), Rewriter.Work.everything(X86), sites);
     assertEquals(0, sites.of(Site.FIELD_LOAD) + sites.of(Site.FIELD_STORE));
   }
 
@@ -132,8 +137,10 @@ class RewriterTest {
   @Test
   void onArmAVolatileStoreHasAFenceAllTheSame() {
     Sites sites = new Sites();
-    byte[] forX86 = Rewriter.rewrite(bytesOf(Volatile.class), new Sites(), X86);
-    byte[] rewritten = Rewriter.rewrite(bytesOf(Volatile.class), sites, ARM);
+    byte[] forX86 =
+        Rewriter.rewrite(bytesOf(Volatile.class), Rewriter.Work.everything(X86), new Sites());
+    byte[] rewritten =
+        Rewriter.rewrite(bytesOf(Volatile.class), Rewriter.Work.everything(ARM), sites);
     assertEquals(0, sites.of(Site.FIELD_LOAD));
     assertEquals(1, sites.of(Site.FIELD_STORE));
     assertEquals(List.of(), Checker.unfenced(rewritten, ARM));
@@ -165,7 +172,8 @@ class RewriterTest {
       for (Path file : (Iterable<Path>) files::iterator) {
         String name = file.getFileName().toString();
         if (name.endsWith(".class") && !name.equals("module-info.class")) {
-          byte[] rewritten = Rewriter.rewrite(Files.readAllBytes(file), sites, X86);
+          byte[] rewritten =
+              Rewriter.rewrite(Files.readAllBytes(file), Rewriter.Work.everything(X86), sites);
           assertEquals(List.of(), Checker.unfenced(rewritten, X86), file.toString());
           classes++;
         }

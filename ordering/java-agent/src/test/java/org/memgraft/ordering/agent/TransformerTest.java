@@ -14,7 +14,12 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 class TransformerTest {
-  private final Transformer transformer = new Transformer(true);
+  private final Transformer transformer = everything(true);
+
+  /** One that puts fences everywhere. */
+  static Transformer everything(boolean check) {
+    return new Transformer(check, Subset.ALL, false, new Hierarchy(), null);
+  }
 
   private byte[] transformed(String name, byte[] bytes) {
     return transformer.transform(null, name, null, null, bytes);
@@ -97,5 +102,22 @@ class TransformerTest {
     assertTrue(transformer.failed().count() > tries / 20);
     assertEquals(0, transformer.unfenced().count());
     assertTrue(transformer.failed().some().size() <= 20);
+  }
+
+  @Test
+  void leavesTheJdkAloneWhereOnlyClassesOfTheProgramAreNamed() {
+    ClassLoader ours = getClass().getClassLoader();
+    byte[] bytes = RewriterTest.bytesOf(java.util.HashMap.class);
+    Hierarchy hierarchy = new Hierarchy();
+    Subset named = Subset.of(java.util.List.of("org.example.*"), "a test", hierarchy);
+    Transformer few = new Transformer(false, named, false, hierarchy, null);
+    assertNull(few.transform(null, "java/util/HashMap", null, null, bytes));
+    assertNull(few.transform(ours, "jdk/jfr/Event", null, null, bytes));
+    assertNotNull(few.transform(ours, "org/example/HashMap", null, null, bytes));
+    Subset more = Subset.of(java.util.List.of("java.util.HashMap.size"), "a test", hierarchy);
+    Transformer ofTheJdk = new Transformer(false, more, false, hierarchy, null);
+    assertNotNull(ofTheJdk.transform(null, "java/util/HashMap", null, null, bytes));
+    assertTrue(ofTheJdk.sites().of(Site.FIELD_LOAD) > 0);
+    assertEquals(0, few.sites().of(Site.FIELD_LOAD));
   }
 }

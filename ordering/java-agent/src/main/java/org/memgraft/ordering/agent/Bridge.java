@@ -1,0 +1,127 @@
+package org.memgraft.ordering.agent;
+
+import java.lang.instrument.Instrumentation;
+import java.lang.invoke.MethodHandles;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.IntConsumer;
+import java.util.function.UnaryOperator;
+import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.Label;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
+
+/**
+ * A class of the package java.lang, made here: what the JDK, the program and this agent can all
+ * see, whatever class loader each of them comes from.
+ */
+final class Bridge {
+  private static final String NAME = "java/lang/MemgraftOrdering";
+  private static final String OBJECT = "java/lang/Object";
+  private static final String REWRITER = "rewriter";
+  private static final String FUNCTION = "java/util/function/UnaryOperator";
+  private static final String TOUCHES = "touches";
+  private static final String CONSUMER = "java/util/function/IntConsumer";
+  private static final String TOUCHED = "touched";
+  private static final String DELAY = "delay";
+  private static final String SEED = "seed";
+
+  /** Of a delay: each is a multiplication and an addition that wait for the one before. */
+  private static final int DELAY_STEPS = 8;
+
+  private Bridge() {}
+
+  /**
+   * Makes the class.
+   *
+   * @param rewriter gets the bytes of each hidden class; what it returns is defined
+   * @param touches gets what code says through {@link #callTouched}
+   */
+  static void open(
+      UnaryOperator<byte[]> rewriter, IntConsumer touches, Instrumentation instrumentation)
+      throws ReflectiveOperationException {
+    instrumentation.redefineModule(
+        Object.class.getModule(),
+        Set.of(),
+        Map.of(),
+        Map.of("java.lang", Set.of(Bridge.class.getModule())),
+        Set.of(),
+        Map.of());
+    MethodHandles.Lookup lookup =
+        MethodHandles.privateLookupIn(Object.class, MethodHandles.lookup());
+    Class<?> made = lookup.defineClass(bytes());
+    lookup.findStaticVarHandle(made, REWRITER, UnaryOperator.class).setVolatile(rewriter);
+    lookup.findStaticVarHandle(made, TOUCHES, IntConsumer.class).setVolatile(touches);
+  }
+
+  private static byte[] bytes() {
+    ClassWriter writer = new ClassWriter(0);
+    int access = Opcodes.ACC_PUBLIC | Opcodes.ACC_FINAL | Opcodes.ACC_SUPER | Opcodes.ACC_SYNTHETIC;
+    writer.visit(Opcodes.V17, access, NAME, null, OBJECT, null);
+    int ofField = Opcodes.ACC_STATIC | Opcodes.ACC_VOLATILE;
+    writer.visitField(ofField, REWRITER, "L" + FUNCTION + ";", null, null).visitEnd();
+    writer.visitField(ofField, TOUCHES, "L" + CONSUMER + ";", null, null).visitEnd();
+    int ofMethod = Opcodes.ACC_PUBLIC | Opcodes.ACC_STATIC;
+    MethodVisitor code = writer.visitMethod(ofMethod, TOUCHED, "(I)V", null, null);
+    code.visitCode();
+    code.visitFieldInsn(Opcodes.GETSTATIC, NAME, TOUCHES, "L" + CONSUMER + ";");
+    code.visitVarInsn(Opcodes.ILOAD, 0);
+    code.visitMethodInsn(Opcodes.INVOKEINTERFACE, CONSUMER, "accept", "(I)V", true);
+    code.visitInsn(Opcodes.RETURN);
+    code.visitMaxs(2, 1);
+    code.visitEnd();
+    addDelay(writer);
+    writer.visitEnd();
+    return writer.toByteArray();
+  }
+
+  /**
+   * A method that takes about as long as a full fence (20 to 30 cycles on x86) and orders nothing:
+   * it computes, and its result decides whether it stores something, which it never does.
+   */
+  private static void addDelay(ClassWriter writer) {
+    writer.visitField(Opcodes.ACC_STATIC, SEED, "I", null, null).visitEnd();
+    int access = Opcodes.ACC_PUBLIC | Opcodes.ACC_STATIC;
+    MethodVisitor code = writer.visitMethod(access, DELAY, "()V", null, null);
+    code.visitCode();
+    code.visitFieldInsn(Opcodes.GETSTATIC, NAME, SEED, "I");
+    for (int i = 0; i < DELAY_STEPS; i++) {
+      // Knuth's linear congruential generator.
+      code.visitLdcInsn(1664525);
+      code.visitInsn(Opcodes.IMUL);
+      code.visitLdcInsn(1013904223);
+      code.visitInsn(Opcodes.IADD);
+    }
+    Label end = new Label();
+    code.visitJumpInsn(Opcodes.IFNE, end);
+    code.visitInsn(Opcodes.ICONST_1);
+    code.visitFieldInsn(Opcodes.PUTSTATIC, NAME, SEED, "I");
+    code.visitLabel(end);
+    code.visitFrame(Opcodes.F_SAME, 0, null, 0, null);
+    code.visitInsn(Opcodes.RETURN);
+    code.visitMaxs(2, 0);
+    code.visitEnd();
+  }
+
+  /** Hands the byte array in a local variable to the rewriter, and puts what it returns there. */
+  static void callRewriter(MethodVisitor code, int variable) {
+    code.visitFieldInsn(Opcodes.GETSTATIC, NAME, REWRITER, "L" + FUNCTION + ";");
+    code.visitVarInsn(Opcodes.ALOAD, variable);
+    String shape = "(Ljava/lang/Object;)Ljava/lang/Object;";
+    code.visitMethodInsn(
+        Opcodes.INVOKEINTERFACE, "java/util/function/Function", "apply", shape, true);
+    code.visitTypeInsn(Opcodes.CHECKCAST, "[B");
+    code.visitVarInsn(Opcodes.ASTORE, variable);
+  }
+
+  /** Waits as long as a full fence would, without one. */
+  static void callDelay(MethodVisitor code) {
+    code.visitMethodInsn(Opcodes.INVOKESTATIC, NAME, DELAY, "()V", false);
+  }
+
+  /** Hands a number to the consumer of touches. It needs one more entry of the stack. */
+  static void callTouched(MethodVisitor code, int number) {
+    code.visitLdcInsn(number);
+    code.visitMethodInsn(Opcodes.INVOKESTATIC, NAME, TOUCHED, "(I)V", false);
+  }
+}
