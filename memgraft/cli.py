@@ -21,6 +21,7 @@ from memgraft.experiment.metrics import MetricName
 from memgraft.grafts.options import graft_options
 from memgraft.grafts.selection import Selection, select
 from memgraft.grafts.table import ZEROING
+from memgraft.hunt.hunt_options import hunt
 from memgraft.jvm.launch import Via
 from memgraft.placement.place_options import place
 from memgraft.scaling.scale_options import scale
@@ -251,6 +252,7 @@ def _measure(settings: "Settings", started: datetime, json: bool) -> None:
         screen.print_json(result)
 
 
+app.command(context_settings=TAKES_COMMAND)(hunt)
 app.command(context_settings=TAKES_COMMAND)(place)
 
 

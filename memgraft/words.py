@@ -1,10 +1,15 @@
-"""Numbers and lists in words, the same on a terminal and on a page."""
+"""Numbers and lists in words, the same on a terminal and on a page; and times as they are typed."""
 
+import re
 from collections.abc import Sequence
+
+from memgraft.errors import WrongUsageError
 
 KIBI = 1024
 PERCENT = 100
 ROUNDS_TO_THREE_DIGITS = 99.95
+UNITS = {"ms": 0.001, "s": 1.0, "": 1.0, "m": 60.0, "h": 3600.0}
+"""Of times, in seconds."""
 
 
 def bytes_of(count: float) -> str:
@@ -73,3 +78,11 @@ def decisions(chosen: dict[str, int]) -> str:
         if count
     ]
     return ", ".join(parts) or "nothing: there was no collection"
+
+
+def seconds_in(option: str, text: str) -> float:
+    """`500ms`, `5s`, `1m`, and seconds without a unit, as typed for an option."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?|\.\d+)\s*(ms|s|m|h|)", text.strip())
+    if found is None or float(found[1]) == 0:
+        raise WrongUsageError(f"{option} {text}: expected a time above 0 such as 500ms, 5s or 1m")
+    return float(found[1]) * UNITS[found[2]]

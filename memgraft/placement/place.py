@@ -6,7 +6,6 @@ All of the work is done by the native memgraft-place (`placement/`); here it is 
 import contextlib
 import json
 import os
-import re
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
@@ -21,9 +20,8 @@ from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError
 from memgraft.jvm import launch
 from memgraft.placement import Placed, Summary
 from memgraft.screen import Screen, table
-from memgraft.words import bytes_of, count_of, percent, seconds_of
+from memgraft.words import bytes_of, count_of, percent, seconds_in, seconds_of
 
-UNITS = {"ms": 0.001, "s": 1.0, "": 1.0, "m": 60.0, "h": 3600.0}
 MONITORS = ("auto", "hint-faults", "pmu", "faults-in-process")
 REPLAY = "replay:"
 NAME_WIDTH = 14
@@ -120,13 +118,8 @@ def _plain(value: object) -> str:
 
 
 def seconds(option: str, text: str | None) -> float | None:
-    """`500ms`, `5s`, `1m`, and seconds without a unit."""
-    if text is None:
-        return None
-    found = re.fullmatch(r"(\d+(?:\.\d+)?|\.\d+)\s*(ms|s|m|h|)", text.strip())
-    if found is None or float(found[1]) == 0:
-        raise WrongUsageError(f"{option} {text}: expected a time above 0 such as 500ms, 5s or 1m")
-    return float(found[1]) * UNITS[found[2]]
+    """Nothing where nothing was typed."""
+    return None if text is None else seconds_in(option, text)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,121 @@
+"""What a hunt found, and how sure it is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from memgraft import __version__
+from memgraft.hunt.patch import Declared
+from memgraft.hunt.search import Suspects
+from memgraft.hunt.sequential import chance_of_no_difference
+from memgraft.hunt.suspects import Observation, Suspect
+from memgraft.hunt.trials import Count
+
+SCHEMA = 1
+
+
+class Verdict(StrEnum):
+    """What may be said at the end."""
+
+    NEVER_FAILED = "never failed"
+    NOT_ORDER = "not a missing volatile"
+    """It fails when it is sequentially consistent, too."""
+    TIMING = "timing may explain it"
+    """It also stops failing when the same accesses only take longer."""
+    UNSTABLE = "not reproduced"
+    """What looked like the smallest set did not hold in fresh launches."""
+    FOUND = "found"
+    OUT_OF_TIME = "out of time"
+
+
+@dataclass(frozen=True)
+class Confirmed:
+    """Fresh launches of the stock and with the found set in order, by turns."""
+
+    stock: Count
+    ordered: Count
+    delayed: Count
+    """The found set's accesses take as long, and are not in order."""
+
+    @property
+    def chance(self) -> float:
+        """How likely such a difference is if order makes none."""
+        return chance_of_no_difference(
+            self.stock.failures, self.stock.launches, self.ordered.failures, self.ordered.launches
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "stock": self.stock.as_json(),
+            "ordered": self.ordered.as_json(),
+            "delayed": self.delayed.as_json(),
+            "chance_of_no_difference": self.chance,
+        }
+
+
+@dataclass
+class Finding:
+    """What is known so far; at the end, all of it."""
+
+    command: Sequence[str]
+    verdict: Verdict = Verdict.OUT_OF_TIME
+    doing: str = ""
+    """What the hunt was busy with; of use where time ran out."""
+    launches: int = 0
+    seconds: float = 0.0
+    stock: Count = field(default_factory=Count)
+    consistent: Count | None = None
+    """All accesses in order."""
+    observation: Observation | None = None
+    suspects: Suspects = frozenset()
+    """Those among which the smallest set was looked for: putting all of them in order makes the failure vanish."""
+    where: str = ""
+    """What these are, in words."""
+    delayed: Count | None = None
+    """All suspects' accesses take as long as in order, and are not."""
+    cure: Suspects = frozenset()
+    conflicts: Sequence[Suspects] = ()
+    alternatives: Sequence[Suspects] = ()
+    confirmed: Confirmed | None = None
+    hotspot: Count | None = None
+    """All accesses put in order by the other engine."""
+    declared: dict[str, Declared] = field(default_factory=dict)
+    """Where the sources declare what was found, by its name."""
+    patch: str = ""
+    """A unified diff that makes it volatile."""
+    notes: list[str] = field(default_factory=list)
+    """What could not be done besides."""
+
+    def suspect(self, name: str) -> Suspect:
+        known = self.observation.suspects.get(name) if self.observation else None
+        return known or Suspect(name)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "schema": SCHEMA,
+            "kind": "hunt",
+            "memgraft": __version__,
+            "command": list(self.command),
+            "verdict": self.verdict,
+            "doing": self.doing,
+            "launches": self.launches,
+            "seconds": self.seconds,
+            "stock": self.stock.as_json(),
+            "consistent": self.consistent.as_json() if self.consistent else None,
+            "suspects": len(self.suspects),
+            "where": self.where,
+            "delayed": self.delayed.as_json() if self.delayed else None,
+            "cure": [self._cure_as_json(name) for name in sorted(self.cure)],
+            "conflicts": [sorted(conflict) for conflict in self.conflicts],
+            "alternatives": [sorted(one) for one in self.alternatives],
+            "confirmed": self.confirmed.as_json() if self.confirmed else None,
+            "hotspot": self.hotspot.as_json() if self.hotspot else None,
+            "patch": self.patch,
+            "notes": self.notes,
+        }
+
+    def _cure_as_json(self, name: str) -> dict[str, Any]:
+        declared = self.declared.get(name)
+        place = {"file": str(declared.file), "line": declared.line} if declared else None
+        return {**self.suspect(name).as_json(), "declared": place}

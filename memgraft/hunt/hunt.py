@@ -1,0 +1,243 @@
+"""`memgraft hunt`: the phases of a hunt, one after the other."""
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from memgraft.errors import CannotTakeError, WrongUsageError
+from memgraft.formats.ordering import Observed
+from memgraft.hunt.finding import Confirmed, Finding, Verdict
+from memgraft.hunt.patch import find, is_field, patch
+from memgraft.hunt.search import Suspects, search
+from memgraft.hunt.sequential import SequentialTest, lowest_rate
+from memgraft.hunt.suspects import Observation
+from memgraft.hunt.trials import (
+    ALL,
+    HOTSPOT,
+    STOCK,
+    Count,
+    Kind,
+    OutOfTimeError,
+    Setting,
+    Symptom,
+    Trials,
+    Watcher,
+    java_of,
+    prepare_folder,
+    program_of,
+)
+from memgraft.jvm.launch import Via
+from memgraft.jvm.summaries import refusal_of
+from memgraft.screen import dump, write_file
+from memgraft.words import count_of, listed
+
+FAILURES_WANTED = 10
+"""Of the stock: enough that the rate is known within a factor of two or so."""
+STOCK_SHARE = 1 / 3
+"""Of the hunt's time, at most, to learn how often the stock fails."""
+HANG_SECONDS = 60.0
+"""A launch that runs longer has failed, until it is known how long one takes that passes."""
+HANG_TIMES = 10
+HANG_LEAST_SECONDS = 5.0
+"""From then on, so many times as long as the longest one, and at least this."""
+CONFIRMED_WRONGLY = 0.0001
+"""How often fresh launches confirm a set that cures nothing, at most."""
+PAIRS_LEAST = 6
+PATCH = "fix.patch"
+
+Said = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was typed."""
+
+    command: Sequence[str]
+    via: Via
+    symptom: Symptom
+    seconds: float
+    output: Path
+    resume: bool = False
+    hang_fixed: bool = True
+    """False: how long a launch may take follows from those that passed."""
+    sources: Sequence[Path] = ()
+    """Folders of Java sources, for the patch."""
+
+
+class Hunt:
+    """One hunt."""
+
+    def __init__(self, asked: Asked, say: Said, watcher: Watcher) -> None:
+        program = program_of(asked.command, asked.via)
+        prepare_folder(asked.output, asked.command, resume=asked.resume)
+        self._asked = asked
+        self._say = say
+        self._trials = Trials(program, asked.symptom, asked.output, watcher)
+        self.finding = Finding(asked.command)
+
+    def run(self) -> Finding:
+        """All phases, or those for which there is time; the finding is written to the hunt's folder."""
+        started = time.monotonic()
+        self._trials.deadline = started + self._asked.seconds
+        finding = self.finding
+        try:
+            finding.verdict = self._phases()
+        except OutOfTimeError:
+            finding.verdict = Verdict.OUT_OF_TIME
+        finding.launches = self._trials.launches
+        finding.seconds = time.monotonic() - started
+        write_file(self._asked.output / "finding.json", dump(finding.as_json()))
+        return finding
+
+    def _phases(self) -> Verdict:
+        finding, trials = self.finding, self._trials
+        finding.stock = trials.counts[STOCK]
+        self._stock()
+        # Later launches of the stock are counted by themselves.
+        finding.stock = deepcopy(finding.stock)
+        if finding.stock.failures == 0:
+            return Verdict.NEVER_FAILED
+        test = SequentialTest(lowest_rate(finding.stock.failures, finding.stock.launches))
+        self._begin(f"sequentially consistent: expecting {test.passes} launches in a row that pass, or failures")
+        finding.consistent = trials.counts[ALL]
+        if not trials.gone(ALL, test):
+            return Verdict.NOT_ORDER
+        if not self._asked.hang_fixed:
+            longest = max(finding.stock.longest_pass, finding.consistent.longest_pass)
+            trials.symptom = replace(trials.symptom, hang_seconds=max(HANG_LEAST_SECONDS, HANG_TIMES * longest))
+        finding.observation = self._observe()
+        self._suspects(finding.observation, test)
+        control = Setting(Kind.DELAYED, finding.suspects)
+        finding.delayed = trials.counts[control]
+        self._begin("a control: the same accesses take as long, and are not in order")
+        if trials.gone(control, test):
+            return Verdict.TIMING
+        return self._search(finding.observation, test)
+
+    def _begin(self, doing: str) -> None:
+        self.finding.doing = doing
+        self._say(doing)
+
+    def _stock(self) -> None:
+        """Until it is known how often the program fails by itself."""
+        self._begin("the stock: how often does it fail?")
+        count, started = self.finding.stock, time.monotonic()
+        while count.failures < FAILURES_WANTED:
+            if count.launches and time.monotonic() - started > self._asked.seconds * STOCK_SHARE:
+                return
+            self._trials.once(STOCK)
+
+    def _observe(self) -> Observation:
+        """Which threads access what; kept, so that a hunt that goes on later looks for the same."""
+        kept = self._asked.output / "observed.json"
+        observation = Observation()
+        if kept.exists():
+            observation.add(Observed.model_validate(json.loads(kept.read_text(encoding="utf-8"))))
+            return observation
+        self._begin("observing: which threads access what?")
+        jvms = self._trials.observe()
+        if refusal := refusal_of(jvms):
+            raise refusal
+        observed = [jvm.grafts.bytecode.observed for jvm in jvms if jvm.state == "ended" and jvm.grafts.bytecode]
+        for one in observed:
+            if one is not None:
+                observation.add(one)
+        if not observed:
+            raise CannotTakeError(
+                "no JVM lived long enough to say what its threads access: it was killed, or it halted; expected one "
+                "that ends by itself, or at SIGTERM"
+            )
+        write_file(kept, dump(observation.as_format().model_dump()))
+        return observation
+
+    def _suspects(self, observation: Observation, test: SequentialTest) -> None:
+        """The smallest of the sets known beforehand that cures."""
+        finding = self.finding
+        choices = [
+            (observation.shared, "what its threads were seen to share"),
+            (observation.own, "all accesses in its own classes"),
+            (observation.own | observation.jdk, "all accesses in its own classes and the JDK's"),
+        ]
+        for suspects, where in choices:
+            if not suspects:
+                continue
+            finding.suspects, finding.where = suspects, where
+            self._begin(f"{where}: {count_of(len(suspects), 'suspect')} in order")
+            if suspects == choices[-1][0] or self._trials.gone(Setting(Kind.ORDERED, suspects), test):
+                return
+
+    def _search(self, observation: Observation, test: SequentialTest) -> Verdict:
+        finding, trials = self.finding, self._trials
+        self._begin(f"the smallest set of {count_of(len(finding.suspects), 'suspect')}")
+
+        def fails(plain: Suspects) -> bool:
+            return not trials.gone(Setting(Kind.ORDERED, finding.suspects - plain), test)
+
+        found = search(finding.suspects, fails, observation.rank)
+        finding.cure, finding.conflicts, finding.alternatives = found.cure, found.conflicts, found.alternatives
+        if not found.cure:
+            # The agent alone, which changes nothing, makes it vanish.
+            return Verdict.TIMING
+        finding.confirmed = self._confirm(test)
+        if not self._is_gone(finding.confirmed.ordered, replace(test, wrongly_gone=CONFIRMED_WRONGLY)):
+            return Verdict.UNSTABLE
+        if self._is_gone(finding.confirmed.delayed, test):
+            return Verdict.TIMING
+        self._fix()
+        self._ask_the_other_engine(test)
+        return Verdict.FOUND
+
+    def _fix(self) -> None:
+        """Makes the patch, where there are sources."""
+        finding, asked = self.finding, self._asked
+        fields = [finding.suspect(name) for name in sorted(finding.cure) if is_field(name)]
+        if not asked.sources or not fields:
+            return
+        java = java_of(self._trials.program)
+        try:
+            for field in fields:
+                if declared := find(field, asked.sources, java, self._trials.program.agent):
+                    finding.declared[field.name] = declared
+                else:
+                    finding.notes.append(
+                        f"no Java source in {listed(list(map(str, asked.sources)), 'or')} declares {field.name}"
+                    )
+            finding.patch = patch(finding.declared.values())
+        except CannotTakeError as error:
+            finding.notes.append(str(error))
+        if finding.patch:
+            write_file(asked.output / PATCH, finding.patch)
+
+    def _ask_the_other_engine(self, test: SequentialTest) -> None:
+        """Whether it makes the failure vanish, too, where it can join; the finding does not depend on it."""
+        self._begin("the other engine: all accesses put in order by HotSpot's own joints")
+        try:
+            self._trials.gone(HOTSPOT, test)
+        except OutOfTimeError:
+            self.finding.notes.append("there was no time left to ask the engine hotspot, too")
+        except (CannotTakeError, WrongUsageError) as error:
+            self.finding.notes.append(f"the engine hotspot could not be asked, too: {error}")
+        if self._trials.counts[HOTSPOT].launches:
+            self.finding.hotspot = self._trials.counts[HOTSPOT]
+
+    def _confirm(self, test: SequentialTest) -> Confirmed:
+        """Fresh launches, by turns, so that a change of the machine's load is on all sides."""
+        names = self.finding.cure
+        self._begin(f"fresh launches of the stock, and with {count_of(len(names), 'suspect')} in order, by turns")
+        strict = replace(test, wrongly_gone=CONFIRMED_WRONGLY)
+        fresh = {setting: Count() for setting in (STOCK, Setting(Kind.ORDERED, names), Setting(Kind.DELAYED, names))}
+        stock, ordered, delayed = fresh
+        done = False
+        while not done or fresh[stock].launches < PAIRS_LEAST:
+            for setting, count in fresh.items():
+                count.add("failed" if self._trials.once(setting) else "", 0.0)
+            done = strict.gone(fresh[ordered].failures, fresh[ordered].passes) is not None
+            done = done and test.gone(fresh[delayed].failures, fresh[delayed].passes) is not None
+        return Confirmed(fresh[stock], fresh[ordered], fresh[delayed])
+
+    @staticmethod
+    def _is_gone(count: Count, test: SequentialTest) -> bool:
+        return test.gone(count.failures, count.passes) is True

@@ -1,0 +1,99 @@
+"""The suspects of a hunt: what the program's threads share without order, as observed while it ran."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from memgraft.formats.ordering import Accesses, Accessor, Observed
+
+ELEMENTS = "[]"
+CALLS = "()"
+WHOLE_CLASS = ".*"
+CONSTRUCTORS = (".<init>(", ".<clinit>(")
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A field that is neither final nor volatile, or the array elements or the calls of a method."""
+
+    name: str
+    loads: Sequence[Accessor] = ()
+    stores: Sequence[Accessor] = ()
+
+    @property
+    def shared(self) -> bool:
+        """Whether one thread stored it and another one accessed it."""
+        threads = {one.id for one in (*self.loads, *self.stores)}
+        return bool(self.stores) and len(threads) > 1
+
+    @property
+    def polls(self) -> int:
+        """How often threads loaded it that never stored it: what others tell them, they look for again and again."""
+        storing = {one.id for one in self.stores}
+        return sum(one.times for one in self.loads if one.id not in storing) if storing else 0
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """The lower, the likelier it is what lacks `volatile`, of several that would all do.
+
+        Putting one field in order keeps the compiler from moving others past it: a loop that waits for a flag ends,
+        too, when a counter within it is in order. So what is waited for comes first. Fields come before array elements
+        and calls, which no declaration can make volatile.
+        """
+        return (1 if self.name.endswith((ELEMENTS, CALLS, WHOLE_CLASS)) else 0, -self.polls)
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "name": self.name,
+            "loads": [one.model_dump() for one in self.loads],
+            "stores": [one.model_dump() for one in self.stores],
+        }
+
+
+@dataclass
+class Observation:
+    """What was observed, of all JVMs of one launch."""
+
+    suspects: dict[str, Suspect] = field(default_factory=dict)
+    """By name."""
+    jdk_classes: set[str] = field(default_factory=set)
+
+    @property
+    def shared(self) -> frozenset[str]:
+        return frozenset(name for name, suspect in self.suspects.items() if suspect.shared)
+
+    @property
+    def own(self) -> frozenset[str]:
+        """Those in classes of the program's own."""
+        return frozenset(self.suspects)
+
+    @property
+    def jdk(self) -> frozenset[str]:
+        """Everything in classes of the JVM's own, class by class."""
+        return frozenset(f"{name}{WHOLE_CLASS}" for name in self.jdk_classes)
+
+    def rank(self, name: str) -> tuple[int, int]:
+        return self.suspects.get(name, Suspect(name)).rank
+
+    def add(self, observed: Observed) -> None:
+        """What one JVM saw: threads of different JVMs share nothing, but a field may be shared in either."""
+        self.jdk_classes |= set(observed.jdk_classes)
+        for one in observed.accesses:
+            seen = Suspect(one.name, tuple(one.loads), tuple(one.stores))
+            known = self.suspects.get(one.name)
+            if known is None or _tells_more(seen, known):
+                self.suspects[one.name] = seen
+
+    def as_format(self) -> Observed:
+        accesses = [
+            Accesses(name=one.name, loads=list(one.loads), stores=list(one.stores)) for one in self.suspects.values()
+        ]
+        return Observed(accesses=accesses, jdk_classes=sorted(self.jdk_classes))
+
+
+def _tells_more(one: Suspect, other: Suspect) -> bool:
+    return (one.shared, one.polls, len(one.loads)) > (other.shared, other.polls, len(other.loads))
+
+
+def telling(accessors: Iterable[Accessor]) -> list[Accessor]:
+    """Constructors last: what they store, other threads seldom see."""
+    return sorted(accessors, key=lambda one: bool(one.stack) and any(word in one.stack[0] for word in CONSTRUCTORS))

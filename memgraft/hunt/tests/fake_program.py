@@ -1,0 +1,83 @@
+"""A program that fails by a rule, and behaves as one with a JVM and the ordering agent under it.
+
+Its words are `name=value`. conflicts=a.A.x,a.A.y;b.B.z: it fails when all names of one conflict are left plain.
+always=1: it fails whatever is in order. slow=1: it fails unless something takes time, be it in order or not.
+others=a.A.u,a.A.v: further names that threads share. alone=a.A.t: a name that only one thread touches.
+hidden=a.A.h: a name of a conflict that no thread was seen to touch. refuse=CODE: the agent refuses the JVM.
+refuse-hotspot=1: the engine hotspot does. missed=CLASS: one that could not be rewritten. mute=1: there is no summary.
+hang=1, prints=TEXT: how it fails, instead of an exit code. count=FILE gets a line per launch.
+"""
+
+import json
+import os
+import shlex
+import sys
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+words = dict(word.split("=", 1) for word in sys.argv[1:])
+conflicts = [conflict.split(",") for conflict in words.get("conflicts", "").split(";") if conflict]
+if "count" in words:
+    with Path(words["count"]).open("a", encoding="utf-8") as file:
+        file.write("launch\n")
+given = shlex.split(os.environ.get("JAVA_TOOL_OPTIONS", ""))
+agent = next((word for word in given if word.startswith(("-javaagent:", "-agentpath:"))), "")
+hotspot = agent.startswith("-agentpath:")
+options = dict((part + "=").split("=")[:2] for part in agent.partition("=")[2].split(",") if part)
+named = []
+if "only" in options:
+    named = Path(unquote(options["only"])).read_text(encoding="utf-8").split()
+slow = bool(named) or bool(agent and not options.keys() & {"only", "observe"})
+everything = bool(agent) and not options.keys() & {"only", "observe"}
+
+
+def in_order(name: str) -> bool:
+    by_class = f"{name.rpartition('.')[0]}.*"
+    return everything or ("delay" not in options and (name in named or by_class in named))
+
+
+fails = "always" in words or any(not any(in_order(name) for name in conflict) for conflict in conflicts)
+if "slow" in words:
+    fails = not slow
+
+if "summary" in options and "mute" not in words:
+    bytecode: dict[str, Any] = dict.fromkeys(
+        ("classes", "hidden_classes", "early_hidden_classes", "checked_classes", "unfenced", "failed"), 0
+    )
+    kinds = ("field", "static", "element")
+    bytecode["fences"] = {f"{kind}_{what}": 0 for kind in kinds for what in ("loads", "stores")}
+    bytecode["fences"] |= dict.fromkeys(("weak_accesses", "handle_calls", "copies", "intrinsics"), 0)
+    if "missed" in words:
+        bytecode |= {"failed": 1, "failed_classes": {words["missed"]: "too large"}}
+    if "observe" in options:
+        jdk = {f"{name}" for conflict in conflicts for name in conflict if name.startswith("java.")}
+        shared = [
+            name for conflict in conflicts for name in conflict if name not in jdk and name != words.get("hidden")
+        ]
+        shared += words.get("others", "").split(",") if "others" in words else []
+        one = {"thread": "one", "id": 1, "times": 3, "stack": ["org.example.A.run(A.java:7)"]}
+        two = {"thread": "two", "id": 2, "times": 1, "stack": ["org.example.A.stop(A.java:9)"]}
+        accesses = [{"name": name, "loads": [one], "stores": [two]} for name in shared]
+        if "alone" in words:
+            accesses.append({"name": words["alone"], "loads": [one], "stores": [one]})
+        if "hidden" in words:
+            accesses.append({"name": words["hidden"], "loads": [], "stores": []})
+        bytecode["observed"] = {"accesses": accesses, "jdk_classes": sorted(name.rpartition(".")[0] for name in jdk)}
+    summary: dict[str, Any] = {"schema": 1, "kind": "jvm-summary", "state": "ended", "pid": 4_000_000}
+    summary["jvm"] = {"version": "17.0.1+1", "feature": 17, "vendor": "Fake", "name": "Fake VM"}
+    summary |= {"grafts": {"bytecode": bytecode}, "wall_seconds": 0.5, "user_seconds": 0.5, "system_seconds": 0.0}
+    summary |= {"program": "org.example.Main"}
+    if "refuse" in words or (hotspot and "refuse-hotspot" in words):
+        told = {"looked_for": "joints", "found": "none", "advice": "use another JVM"}
+        told |= {"message": "this fake JVM takes no agent"}
+        summary |= {"state": "refused", "refusal": {**told, "exit_code": int(words.get("refuse", "3"))}}
+    path = Path(unquote(options["summary"])) / f"jvm-1-{time.time_ns()}.json"
+    path.write_text(json.dumps(summary), encoding="utf-8")
+if fails and "hang" in words:
+    time.sleep(3600)
+if fails and "prints" in words:
+    print(words["prints"], file=sys.stderr)
+elif fails:
+    sys.exit(1)

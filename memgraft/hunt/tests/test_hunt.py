@@ -1,0 +1,229 @@
+"""`hunt` from outside, with a stand-in for a program that has a JVM under it."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memgraft import native
+from memgraft.conftest import Done, Memgraft
+
+FAKE = [sys.executable, str(Path(__file__).parent / "fake_program.py")]
+
+
+class Hunt:
+    def __init__(self, memgraft: Memgraft, tmp_path: Path) -> None:
+        self.memgraft = memgraft
+        self.output = memgraft.folder / "out"
+        self.scratch = tmp_path / "scratch"
+        self.scratch.mkdir()
+
+    def __call__(self, *words: str, options: tuple[str, ...] = ()) -> Done:
+        done = self.memgraft(
+            "hunt", "--output", str(self.output), *options, "--", *FAKE, *words, TMPDIR=str(self.scratch)
+        )
+        assert list(self.scratch.iterdir()) == [], "left something in the temporary folder"
+        return done
+
+    def found(self, *words: str, options: tuple[str, ...] = ()) -> Any:
+        done = self(*words, options=("--json", *options))
+        assert done.code == 0, done.err
+        found = done.json()
+        assert found == json.loads((self.output / "finding.json").read_text())
+        return found
+
+
+@pytest.fixture
+def hunt(memgraft: Memgraft, tmp_path: Path) -> Hunt:
+    (memgraft.natives / native.BYTECODE_AGENT).touch()
+    return Hunt(memgraft, tmp_path)
+
+
+def names(found: Any) -> list[str]:
+    return [one["name"] for one in found["cure"]]
+
+
+OTHERS = "others=" + ",".join(f"a.C{number}.f" for number in range(20))
+
+
+def test_the_one_field_is_found_among_many(hunt: Hunt) -> None:
+    found = hunt.found("conflicts=a.A.stopped", OTHERS, "alone=a.A.mine")
+    assert found["verdict"] == "found"
+    assert names(found) == ["a.A.stopped"]
+    assert found["suspects"] == 21
+    assert found["stock"] == {"launches": 10, "failures": 10, "symptoms": {"exit code 1": 10}}
+    assert found["consistent"]["failures"] == 0
+    confirmed = found["confirmed"]
+    assert confirmed["stock"]["failures"] == confirmed["stock"]["launches"] >= 6
+    assert confirmed["ordered"]["failures"] == 0
+    assert confirmed["delayed"]["failures"] == confirmed["delayed"]["launches"]
+    assert confirmed["chance_of_no_difference"] < 0.002
+    assert found["cure"][0]["stores"] == [
+        {"thread": "two", "id": 2, "times": 1, "stack": ["org.example.A.stop(A.java:9)"]}
+    ]
+
+
+def test_the_other_engine_is_asked_too(hunt: Hunt) -> None:
+    found = hunt.found("conflicts=a.A.stopped", OTHERS)
+    assert found["hotspot"]["failures"] == 0 < found["hotspot"]["launches"]
+    assert found["notes"] == []
+
+
+def test_the_finding_does_not_depend_on_the_other_engine(hunt: Hunt) -> None:
+    found = hunt.found("conflicts=a.A.stopped", "refuse-hotspot=1", OTHERS)
+    assert names(found) == ["a.A.stopped"]
+    assert found["hotspot"] is None
+    assert found["notes"] == ["the engine hotspot could not be asked, too: this fake JVM takes no agent"]
+
+
+def test_it_says_so_in_words(hunt: Hunt) -> None:
+    done = hunt("conflicts=a.A.stopped,a.A.count", "others=a.B.f")
+    assert done.code == 0
+    said = done.out
+    assert "Missing volatile: a.A.count. With it in order 0 of " in said
+    assert "a.A.count: declare it volatile" in said
+    assert "stored by thread two: org.example.A.stop(A.java:9)" in said
+    assert "It would also vanish with a.A.stopped in order instead." in said
+    assert "It fails as soon as nothing but a.A.count and a.A.stopped is left as it is." in said
+    assert done.err.splitlines()[-1] == f"memgraft: all of it is in {hunt.output}"
+
+
+def test_two_mistakes_at_once_are_both_found(hunt: Hunt) -> None:
+    assert names(hunt.found("conflicts=a.A.x;b.B.y[]", OTHERS)) == ["a.A.x", "b.B.y[]"]
+
+
+def test_a_name_that_no_thread_was_seen_to_share_is_found_too(hunt: Hunt) -> None:
+    found = hunt.found("conflicts=a.A.rare", "hidden=a.A.rare", OTHERS)
+    assert names(found) == ["a.A.rare"]
+    assert found["where"] == "all accesses in its own classes"
+
+
+def test_classes_of_the_jdk_are_named_as_a_whole(hunt: Hunt) -> None:
+    done = hunt("conflicts=java.util.ArrayList.size", OTHERS)
+    assert "java.util.ArrayList: threads share such an object without synchronization; use a lock" in done.out
+
+
+def test_what_order_does_not_cure_ends_at_once(hunt: Hunt) -> None:
+    found = hunt.found("always=1", OTHERS)
+    assert found["verdict"] == "not a missing volatile"
+    assert found["launches"] == 12
+    assert found["cure"] == []
+
+
+def test_what_time_alone_cures_is_no_missing_volatile(hunt: Hunt) -> None:
+    found = hunt.found("slow=1", OTHERS)
+    assert found["verdict"] == "timing may explain it"
+    assert found["delayed"]["failures"] == 0
+    assert found["cure"] == []
+
+
+def test_a_program_that_never_fails_is_not_hunted_in(hunt: Hunt) -> None:
+    done = hunt(options=("--time", "2s"))
+    assert done.code == 0
+    assert "It never failed in " in done.out
+    assert "There is nothing to hunt for until it fails more often" in done.out
+
+
+def test_a_hang_is_a_failure(hunt: Hunt) -> None:
+    """Whatever passes ends by itself, so that this does not depend on how long a launch takes."""
+    found = hunt.found("always=1", "hang=1", OTHERS, options=("--hang", "0.3"))
+    assert found["stock"]["symptoms"] == {"ran longer than 0.3 s": 10}
+
+
+def test_what_it_prints_may_be_the_failure(hunt: Hunt) -> None:
+    words = ("conflicts=a.A.x", "prints=lost 3 of 9 updates")
+    assert hunt.found(*words, options=("--time", "2s"))["verdict"] == "never failed"
+    hunt.output = hunt.output.with_name("again")
+    found = hunt.found(*words, options=("--fails-when", r"lost \d+"))
+    assert found["stock"]["symptoms"] == {"printed 'lost 3'": 10}
+    assert names(found) == ["a.A.x"]
+    assert "lost 3 of 9 updates" in next((hunt.output / "failures").glob("*-stock.txt")).read_text()
+
+
+def test_an_exit_code_may_be_none(hunt: Hunt) -> None:
+    assert hunt.found("conflicts=a.A.x", options=("--any-exit-code", "--time", "2s"))["verdict"] == "never failed"
+
+
+def test_a_hunt_goes_on_where_it_ended(hunt: Hunt, tmp_path: Path) -> None:
+    """Each launch is made once: the second hunt takes those of the first."""
+    launches = tmp_path / "launches"
+    words = ("conflicts=a.A.x", OTHERS, f"count={launches}")
+    first = hunt.found(*words)
+    made = len(launches.read_text().splitlines())
+    journal = hunt.output / "journal.jsonl"
+    assert len(journal.read_text().splitlines()) == first["launches"] == made - 1
+    second = hunt.found(*words, options=("--resume",))
+    assert len(launches.read_text().splitlines()) == made
+    assert {**second, "seconds": 0} == {**first, "seconds": 0}
+    lines = journal.read_text().splitlines()
+    # The last one as a full disk leaves it.
+    journal.write_text("\n".join([*lines[:-5], lines[-5][:20]]))
+    third = hunt.found(*words, options=("--resume",))
+    assert len(launches.read_text().splitlines()) == made + 5
+    assert {**third, "seconds": 0} == {**first, "seconds": 0}
+
+
+def test_ctrl_c_ends_the_launch_and_says_how_to_go_on(hunt: Hunt, tmp_path: Path) -> None:
+    launches = tmp_path / "launches"
+    arguments = ["hunt", "--output", str(hunt.output), "--", *FAKE, "always=1", "hang=1", f"count={launches}"]
+    started = subprocess.Popen(
+        hunt.memgraft.command(*arguments),
+        env=hunt.memgraft.environment(),
+        cwd=hunt.memgraft.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not launches.exists():
+        assert started.poll() is None
+    started.send_signal(signal.SIGINT)
+    out, err = started.communicate()
+    assert (started.returncode, out) == (130, "")
+    assert err.splitlines()[-1] == (
+        f"memgraft: the hunt was interrupted; --resume --output {hunt.output} goes on with it"
+    )
+
+
+def test_a_hunt_that_runs_out_of_time_says_what_it_was_at(hunt: Hunt) -> None:
+    done = hunt("conflicts=a.A.x", OTHERS, options=("--time", "1ms"))
+    assert done.code == 0
+    assert "Out of time at: " in done.out
+    assert "Go on with --resume" in done.out
+
+
+@pytest.mark.parametrize(
+    ("options", "words", "said", "code"),
+    [
+        (("--resume",), (), "expected the folder of an earlier hunt", 2),
+        (("--hang", "soon"), (), "--hang soon: expected a time above 0 such as 500ms, 5s or 1m", 2),
+        (("--sources", "/no/such"), (), "--sources /no/such: expected a folder of Java sources", 2),
+        (("--fails-when", "("), (), "--fails-when (: expected a regular expression; ", 2),
+        ((), ("conflicts=a.A.x", "refuse=3"), "this fake JVM takes no agent", 3),
+        (
+            (),
+            ("conflicts=a.A.x", "missed=org.example.Large"),
+            "1 of its classes could not be rewritten, such as org.ex",
+            3,
+        ),
+        ((), ("conflicts=a.A.x", "mute=1"), "no JVM that", 2),
+        ((), ("always=1", "mute=1"), "exit code 1 before any JVM that it started could be reached", 3),
+    ],
+)
+def test_what_cannot_be_hunted_is_refused(
+    hunt: Hunt, options: tuple[str, ...], words: tuple[str, ...], said: str, code: int
+) -> None:
+    done = hunt(*words, options=options)
+    assert done.code == code
+    assert said in done.error
+
+
+def test_a_folder_of_another_hunt_is_not_mixed_with_this_one(hunt: Hunt) -> None:
+    hunt.found("always=1")
+    assert hunt("always=1").error.endswith(": expected a new folder, or --resume to go on with the hunt in it")
+    other = hunt("always=2", options=("--resume",))
+    assert other.code == 2
+    assert "expected the command of that hunt" in other.error
