@@ -257,7 +257,7 @@ lint-java:
 	$(FORMAT_JAVA):check -f ordering/litmus/pom.xml -DadditionalSourceDirectories=$(CURDIR)/ordering/demo
 	$(FORMAT_JAVA):check -f ordering/compilers/pom.xml
 	$(FORMAT_JAVA):check -f ordering/annotation/pom.xml
-	$(FORMAT_JAVA):check -f ordering/java-agent/pom.xml
+	$(FORMAT_JAVA):check -f ordering/java-agent/pom.xml -DadditionalSourceDirectories=$(CURDIR)/ordering/gallery
 
 options: development
 	$(VENV)/python checks/agent_options.py --write
@@ -270,7 +270,7 @@ format: development
 	$(FORMAT_JAVA):format -f ordering/litmus/pom.xml -DadditionalSourceDirectories=$(CURDIR)/ordering/demo
 	$(FORMAT_JAVA):format -f ordering/compilers/pom.xml
 	$(FORMAT_JAVA):format -f ordering/annotation/pom.xml
-	$(FORMAT_JAVA):format -f ordering/java-agent/pom.xml
+	$(FORMAT_JAVA):format -f ordering/java-agent/pom.xml -DadditionalSourceDirectories=$(CURDIR)/ordering/gallery
 
 clean:
 	rm -rf build dist .venv memgraft/native memgraft-out .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,108 @@
+"""Hunts for the missing `volatile` in each program of the gallery, and says whether the right field was found.
+
+    gallery.py                       every program
+    gallery.py [OPTION]... NAME ...  some, by their class: bugs.StoppingFlag
+
+Options go to `memgraft hunt`. Exit code 0: every bug was found, and no decoy was taken for one. 1: not so. 2: no such
+program.
+"""
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+LACKS = re.compile(r"Lacks: ([^/]*?)\n \*/", re.DOTALL)
+PART = "some of "
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program of the gallery."""
+
+    name: str
+    """Its class."""
+    answers: tuple[frozenset[str], ...]
+    """The sets of fields whose lack of `volatile` is the mistake, any of which is right; none: it is a decoy."""
+    part: bool = False
+    """Whether a part of such a set is right, too."""
+
+    def is_right(self, finding: dict[str, Any]) -> bool:
+        cure = frozenset(one["name"] for one in finding["cure"])
+        if not self.answers:
+            return bool(finding["verdict"] != "found")
+        right = any(cure == answer or (self.part and cure <= answer) for answer in self.answers)
+        return bool(finding["verdict"] == "found") and right
+
+
+def programs() -> list[Program]:
+    return [
+        _program(f"{kind}.{source.stem}", source.read_text(encoding="utf-8"))
+        for kind in ("bugs", "decoys")
+        for source in sorted((HERE / kind).glob("*.java"))
+    ]
+
+
+def _program(name: str, source: str) -> Program:
+    """As its comment says: names with `and` between them, such sets with `, or` between them, or `some of` a set."""
+    found = LACKS.search(source)
+    if found is None:
+        return Program(name, ())
+    text = re.sub(r"\s+\*?\s*", " ", found[1]).strip()
+    sets = text.removeprefix(PART).split(", or ")
+    answers = tuple(frozenset(one.strip() for one in names.split(" and ")) for names in sets)
+    return Program(name, answers, part=text.startswith(PART))
+
+
+def compiled(folder: Path) -> Path:
+    """All of them, as class files below the folder."""
+    command: list[str | Path] = ["javac", "-Xlint:all", "-Werror", "-d", folder]
+    command.extend(sorted(HERE.glob("*/*.java")))
+    subprocess.run(command, check=True)
+    return folder
+
+
+def hunt(program: Program, classes: Path, folder: Path, options: Sequence[str] = ()) -> dict[str, Any]:
+    """What `memgraft hunt` says of it."""
+    command: list[str | Path] = [ROOT / "bin/memgraft", "hunt", "--json", "--output", folder, *options]
+    command += ["--", "java", "-cp", classes, program.name]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def main(words: Sequence[str]) -> int:
+    options = list(takewhile(lambda word: not word.startswith(("bugs.", "decoys.")), words))
+    names = words[len(options) :]
+    known = {program.name: program for program in programs()}
+    if unknown := [name for name in names if name not in known]:
+        print(f"gallery.py: no program {', '.join(unknown)}; there are: {', '.join(known)}", file=sys.stderr)
+        return 2
+    wrong = 0
+    with tempfile.TemporaryDirectory(prefix="gallery-") as scratch:
+        classes = compiled(Path(scratch) / "classes")
+        for name in names or known:
+            found = hunt(known[name], classes, Path(scratch) / name, options)
+            right = known[name].is_right(found)
+            wrong += not right
+            cure = " and ".join(one["name"] for one in found["cure"]) or "-"
+            print(
+                f"{'right' if right else 'WRONG'}  {name}: {found['verdict']}: {cure}; the stock fails in "
+                f"{found['stock']['failures']} of {found['stock']['launches']}; {found['launches']} launches, "
+                f"{found['seconds']:.0f} s",
+                flush=True,
+            )
+    print(f"{len(names or known) - wrong} of {len(names or known)} right")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
