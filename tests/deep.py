@@ -53,6 +53,7 @@ STEPS = [
     pytest_step("ordering", 1, "test_litmus.py", "test_jcstress.py", alone=True),
     pytest_step("ordering", 9, "test_bytecode_engine.py", alone=True),
     pytest_step("hunt", 30, "test_hunt.py", alone=True),
+    pytest_step("ordering", 10, "test_weak.py"),
     pytest_step("placement", 6.5, "test_place.py", "test_machine_accesses.py"),
     pytest_step(
         "measuring", 45, "test_measuring.py", "test_commands.py", "test_workloads.py", "test_documents.py", alone=True

@@ -122,10 +122,14 @@ def test_a_class_that_cannot_be_rewritten_makes_the_run_unsound(command: str, tm
     assert "Method too large: Large.main" in last
 
 
+EXPECTED = "expected summary=FOLDER, check, only=FILE, delay, observe or weak=SEED"
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("speed", "the ordering agent's option 'speed': expected summary=FOLDER or check"),
+        ("speed", f"the ordering agent's option 'speed': {EXPECTED}"),
+        ("only=/no/such", "the ordering agent's only=/no/such: expected a file"),
         ("summary=/no/such", "the ordering agent's summary=/no/such: expected a folder"),
     ],
 )

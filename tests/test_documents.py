@@ -21,6 +21,7 @@ ELSEWHERE = {
     "place --dry-run --pid": "runs beside another program: test_place.py",
     "place --record": "takes a machine with nodes: test_place.py",
     "place --": "takes a machine with nodes: test_place.py",
+    "hunt": "launches a program that fails, for minutes: test_hunt.py",
     "paper": "takes hours: test_measuring.py makes each figure at a small size",
 }
 
@@ -76,7 +77,7 @@ def cases() -> list[object]:
 
 @pytest.fixture(scope="module")
 def folder(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the examples name, made real: an app.jar, a script that starts it, names of methods."""
+    """What the examples name, made real: an app.jar, a script that starts it, names of methods and fields."""
     made = tmp_path_factory.mktemp("documents")
     (made / "bin").symlink_to(ROOT / "bin")
     for jar in ("app.jar", "program.jar"):
@@ -89,6 +90,7 @@ def folder(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     script.write_text("#!/bin/sh\nexec java -jar app.jar\n")
     script.chmod(0o755)
     (made / "methods.txt").write_text("java.util.HashMap\n")
+    (made / "fields.txt").write_text("DocumentedProgram.*\n")
     return made
 
 

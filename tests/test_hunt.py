@@ -12,6 +12,9 @@ from conftest import EACH_VERSION, ROOT, Jdk, jdk_called, memgraft
 from processes import run
 from tiers import deep
 
+from memgraft.formats import read_summaries
+from memgraft.hunt.suspects import Observation
+
 two_cpus = pytest.mark.skipif(
     len(os.sched_getaffinity(0)) < 2, reason="one CPU: threads that never run at the same time reorder nothing"
 )
@@ -155,17 +158,41 @@ def test_a_wrong_line_is_refused(words: list[str], said: str, tmp_path: Path) ->
     assert said in done.stderr.splitlines()[-1]
 
 
-def test_the_field_is_found_in_a_real_jvm(loop: list[str | Path], tmp_path: Path) -> None:
-    done = memgraft("hunt", "--json", "--output", tmp_path / "out", "--", "java", *loop)
+def test_what_order_does_not_cure_ends_after_a_few_launches(classes: Path, tmp_path: Path) -> None:
+    """A deadlock, which does not depend on how fast anything is."""
+    found = gallery.hunt(PROGRAMS["decoys.Deadlock"], classes, tmp_path / "out")
+    assert found["verdict"] == "not a missing volatile"
+    assert found["launches"] == 12
+
+
+def test_threads_are_observed_in_a_real_jvm(jdk: Jdk, loop: list[str | Path], tmp_path: Path) -> None:
+    """Whatever the loop does."""
+    option = f"-javaagent:{ROOT / 'memgraft/native/memgraft-ordering.jar'}=observe,summary={tmp_path}"
+    run([jdk.java, option, *loop])
+    [jvm] = read_summaries(tmp_path)
+    bytecode = jvm.grafts.bytecode
+    assert bytecode is not None
+    assert bytecode.observed is not None
+    assert "java.lang.Object" in bytecode.observed.jdk_classes
+    observation = Observation()
+    observation.add(bytecode.observed)
+    # The counter is the worker's alone.
+    assert observation.shared == {"loop.Loop$Base.stopped"}
+    assert observation.own == {"loop.Loop$Base.stopped", "loop.Loop$Base.mine"}
+    stopped = observation.suspects["loop.Loop$Base.stopped"]
+    assert [one.thread for one in stopped.loads] == ["worker"]
+    assert [one.thread for one in stopped.stores] == ["main"]
+    assert stopped.stores[0].stack[0].startswith("loop.Loop.main(Loop.java:")
+    assert stopped.polls == stopped.loads[0].times > 0
+
+
+@deep
+def test_the_field_is_found_whatever_the_jvm(jdk: Jdk, loop: list[str | Path], tmp_path: Path) -> None:
+    done = memgraft("hunt", "--json", "--output", tmp_path / "out", "--", jdk.java, *loop)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["verdict"] == "found"
-    [cure] = found["cure"]
-    assert cure["name"] == "loop.Loop$Base.stopped"
-    assert [one["thread"] for one in cure["loads"]] == ["worker"]
-    [stored] = [one for one in cure["stores"] if one["thread"] == "main"]
-    assert stored["stack"][0].startswith("loop.Loop.main(Loop.java:")
-    # The counter is the worker's alone.
+    assert [one["name"] for one in found["cure"]] == ["loop.Loop$Base.stopped"]
     assert found["suspects"] == 1
 
 

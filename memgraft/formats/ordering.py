@@ -149,6 +149,15 @@ class Only(Format):
     """Its lines that named nothing in any class."""
 
 
+class Weak(Format):
+    """Of a memory that is as weak as the Java memory model allows."""
+
+    loads: NonNegativeInt
+    """Those that could get an old value."""
+    stale_loads: NonNegativeInt
+    """Of these, those that did."""
+
+
 class Accessor(Format):
     """A thread that loaded or stored something at one place in the code."""
 
@@ -156,6 +165,8 @@ class Accessor(Format):
     """Its name."""
     id: int
     """Tells it from others of that name in the same JVM."""
+    order: NonNegativeInt
+    """Counts the first comings of all threads to all places."""
     times: NonNegativeInt
     """How often it came there."""
     stack: list[str]
@@ -198,5 +209,7 @@ class BytecodeOrdering(Format):
     """Some of them, and why."""
     only: Only | None = None
     """Where only some accesses were put in order."""
+    weak: Weak | None = None
+    """Where loads could get old values instead."""
     observed: Observed | None = None
     """Where accesses were observed instead."""

@@ -17,6 +17,12 @@ MOST_NAMED = 3
 
 def lines(bytecode: BytecodeOrdering) -> Iterator[str]:
     fences = bytecode.fences
+    if (weak := bytecode.weak) is not None:
+        yield (
+            f"weak: {count_of(bytecode.classes, 'class')} rewritten; {count_of(weak.loads, 'load')} could get an old "
+            f"value, and {weak.stale_loads:,} did"
+        )
+        return
     if bytecode.only is not None:
         yield (
             f"bytecode: of {count_of(bytecode.classes, 'class')}, {count_of(fences.loads, 'load')} and "
@@ -57,6 +63,12 @@ def table_of(jvms: Sequence[JvmSummary]) -> Table:
 def unsound(bytecode: BytecodeOrdering) -> str:
     """What makes a run worth nothing; empty where nothing does."""
     found = []
+    if bytecode.weak is not None and bytecode.failed:
+        name, why = next(iter(bytecode.failed_classes.items()))
+        return (
+            "loads may have got values that the Java memory model forbids: "
+            f"{count_of(bytecode.failed, 'class')} could not be rewritten, such as {name} ({why}); expected none"
+        )
     if bytecode.only is not None and bytecode.failed:
         name, why = next(iter(bytecode.failed_classes.items()))
         return (

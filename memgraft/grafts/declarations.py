@@ -13,6 +13,15 @@ from memgraft.words import listed
 
 
 @dataclass(frozen=True)
+class Number:
+    """A whole number, which the command line reads."""
+
+    @property
+    def expected(self) -> str:
+        return "a whole number"
+
+
+@dataclass(frozen=True)
 class Words:
     """One of these words."""
 
@@ -88,7 +97,7 @@ class Alone:
     expected = "no value"
 
 
-Value = Words | PowerOfTwo | Levels | Place | Alone
+Value = Words | Number | PowerOfTwo | Levels | Place | Alone
 
 
 @dataclass(frozen=True, kw_only=True)

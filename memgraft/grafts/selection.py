@@ -7,7 +7,7 @@ from pathlib import Path
 from memgraft.errors import WrongUsageError
 from memgraft.grafts import buffers, table
 from memgraft.grafts.declarations import Place
-from memgraft.grafts.table import BYTECODE, ENGINE, ONLY, ORDERING, Choice, Graft, Parameter
+from memgraft.grafts.table import BYTECODE, ENGINE, ONLY, ORDERING, SEED, Choice, Graft, Parameter
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,8 @@ class Selection:
     @property
     def by_bytecode(self) -> bool:
         """Whether classes are rewritten, in any JVM, instead of HotSpot's joints being used."""
-        return self.joining.value(table.ENGINE) == table.BYTECODE
+        asked = self.joining.value(table.ENGINE) == table.BYTECODE
+        return asked or any(one.choice.by_bytecode for one in self.joining.chosen)
 
     @property
     def jvm_options(self) -> list[str]:
@@ -178,7 +179,9 @@ def _alone(selection: Selection) -> None:
     found = [f"{one.graft.option} {one.choice.name}" for one in selection.joining.chosen if one.graft.name != ORDERING]
     values = [value for one in selection.joining.chosen for value in one.values]
     found += [
-        f"{value.parameter.option} {value.text}" for value in values if value.parameter.name not in {ENGINE, ONLY.name}
+        f"{value.parameter.option} {value.text}"
+        for value in values
+        if value.parameter.name not in {ENGINE, ONLY.name, SEED.name}
     ]
     if found:
         raise WrongUsageError(

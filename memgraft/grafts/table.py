@@ -10,7 +10,7 @@ from pathlib import Path
 
 from memgraft.errors import WrongUsageError
 from memgraft.grafts import buffers
-from memgraft.grafts.declarations import AgentOption, Levels, Place, PowerOfTwo, Value, Words
+from memgraft.grafts.declarations import AgentOption, Levels, Number, Place, PowerOfTwo, Value, Words
 from memgraft.grafts.section import Section
 
 
@@ -28,6 +28,8 @@ class Choice:
     """Whether it can be switched on and off while the JVM runs, and so be a side of `--pairing epochs`."""
     decides: bool = False
     """Whether it chooses among the others by itself after each collection, and so cannot be a side of epochs."""
+    by_bytecode: bool = False
+    """Whether only the agent that rewrites classes can do it."""
     agent: str | None = None
     """What the agent calls it, where that is another name."""
     jvm_options: tuple[str, ...] = ()
@@ -114,7 +116,7 @@ class Graft:
     @property
     def agent_options(self) -> tuple[AgentOption, ...]:
         """Of the agent; the first one asks for the graft."""
-        joining = [choice for choice in self.choices if choice.joins]
+        joining = [choice for choice in self.choices if choice.joins and not choice.by_bytecode]
         names = Words(
             tuple(choice.name for choice in joining if choice.offered),
             tuple(choice.name for choice in joining if not choice.offered),
@@ -132,6 +134,7 @@ class Graft:
 ORDERING = "ordering"
 ZEROING = "zeroing"
 ENGINE = "engine"
+WEAK = "weak"
 BYTECODE = "bytecode"
 """The engine that rewrites classes, in any JVM."""
 GROWING = f"{buffers.THREAD}={buffers.GROWING}"
@@ -188,8 +191,17 @@ ONLY = Parameter(
     value=Place(),
     metavar="FILE",
     help="With --engine bytecode: only the accesses named in FILE are put in order, as if they were volatile, one a "
-    "line, for example org.example.Server.stopped (docs/ordering.md)",
-    choices=("sc",),
+    "line, for example org.example.Server.stopped (docs/hunt.md)",
+    choices=("sc", WEAK),
+    agent=False,
+)
+SEED = Parameter(
+    name="seed",
+    value=Number(),
+    metavar="N",
+    help="Which of the old values loads get: the same ones for the same N, as far as threads run in the same order",
+    default=1,
+    choices=(WEAK,),
     agent=False,
 )
 OBJECTS = AgentOption(
@@ -331,6 +343,13 @@ GRAFTS = (
                 "the same with a full fence behind every store, as the volatile-by-default JVM places them: to compare",
                 switches=False,
             ),
+            Choice(
+                WEAK,
+                "the contrary: loads in the program's own classes may get old values, as far as the Java memory model "
+                "allows, in any JVM from 17 on (engine bytecode)",
+                switches=False,
+                by_bytecode=True,
+            ),
             # Each of what sc saves over sc-seed alone, and the bounds: to measure (docs/ordering.md).
             Choice("sc-private-objects", "sc-seed but for objects that nobody else has", switches=False, offered=False),
             Choice("sc-final-loads", "sc-seed but for loads of final fields", switches=False, offered=False),
@@ -370,6 +389,7 @@ GRAFTS = (
                 agent=False,
             ),
             ONLY,
+            SEED,
         ),
         internal=(CHECK_ORDER,),
         agent_metavar="PLACEMENT",

@@ -34,9 +34,10 @@ class Confirmed:
     """Fresh launches of the stock and with the found set in order, by turns."""
 
     stock: Count
+    """Nothing in order; with weak memory where the hunt has that."""
     ordered: Count
-    delayed: Count
-    """The found set's accesses take as long, and are not in order."""
+    delayed: Count | None
+    """The found set's accesses take as long, and are not in order; None with weak memory."""
 
     @property
     def chance(self) -> float:
@@ -49,7 +50,7 @@ class Confirmed:
         return {
             "stock": self.stock.as_json(),
             "ordered": self.ordered.as_json(),
-            "delayed": self.delayed.as_json(),
+            "delayed": self.delayed.as_json() if self.delayed else None,
             "chance_of_no_difference": self.chance,
         }
 
@@ -59,12 +60,17 @@ class Finding:
     """What is known so far; at the end, all of it."""
 
     command: Sequence[str]
+    weak: bool = False
+    """Whether memory was as weak as the Java memory model allows, but for what was put in order."""
     verdict: Verdict = Verdict.OUT_OF_TIME
     doing: str = ""
     """What the hunt was busy with; of use where time ran out."""
     launches: int = 0
     seconds: float = 0.0
     stock: Count = field(default_factory=Count)
+    """Nothing in order; with weak memory where the hunt has that."""
+    plain: Count | None = None
+    """Of a hunt with weak memory: the program as it is, on this machine."""
     consistent: Count | None = None
     """All accesses in order."""
     observation: Observation | None = None
@@ -97,11 +103,13 @@ class Finding:
             "kind": "hunt",
             "memgraft": __version__,
             "command": list(self.command),
+            "weak": self.weak,
             "verdict": self.verdict,
             "doing": self.doing,
             "launches": self.launches,
             "seconds": self.seconds,
             "stock": self.stock.as_json(),
+            "plain": self.plain.as_json() if self.plain else None,
             "consistent": self.consistent.as_json() if self.consistent else None,
             "suspects": len(self.suspects),
             "where": self.where,

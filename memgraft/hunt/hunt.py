@@ -18,6 +18,7 @@ from memgraft.hunt.trials import (
     ALL,
     HOTSPOT,
     STOCK,
+    WEAK,
     Count,
     Kind,
     OutOfTimeError,
@@ -41,7 +42,7 @@ STOCK_SHARE = 1 / 3
 HANG_SECONDS = 60.0
 """A launch that runs longer has failed, until it is known how long one takes that passes."""
 HANG_TIMES = 10
-HANG_LEAST_SECONDS = 5.0
+HANG_LEAST_SECONDS = 10.0
 """From then on, so many times as long as the longest one, and at least this."""
 CONFIRMED_WRONGLY = 0.0001
 """How often fresh launches confirm a set that cures nothing, at most."""
@@ -61,6 +62,8 @@ class Asked:
     seconds: float
     output: Path
     resume: bool = False
+    weak: bool = False
+    """With a memory that is as weak as the Java memory model allows."""
     hang_fixed: bool = True
     """False: how long a launch may take follows from those that passed."""
     sources: Sequence[Path] = ()
@@ -72,11 +75,15 @@ class Hunt:
 
     def __init__(self, asked: Asked, say: Said, watcher: Watcher) -> None:
         program = program_of(asked.command, asked.via)
-        prepare_folder(asked.output, asked.command, resume=asked.resume)
+        prepare_folder(asked.output, asked.command, weak=asked.weak, resume=asked.resume)
         self._asked = asked
         self._say = say
         self._trials = Trials(program, asked.symptom, asked.output, watcher)
-        self.finding = Finding(asked.command)
+        self._bare = WEAK if asked.weak else STOCK
+        self.finding = Finding(asked.command, asked.weak)
+
+    def _in_order(self, names: Suspects) -> Setting:
+        return Setting(Kind.WEAK if self._asked.weak else Kind.ORDERED, names)
 
     def run(self) -> Finding:
         """All phases, or those for which there is time; the finding is written to the hunt's folder."""
@@ -94,28 +101,40 @@ class Hunt:
 
     def _phases(self) -> Verdict:
         finding, trials = self.finding, self._trials
-        finding.stock = trials.counts[STOCK]
+        finding.stock = trials.counts[self._bare]
         self._stock()
-        # Later launches of the stock are counted by themselves.
+        # Later launches of it are counted by themselves.
         finding.stock = deepcopy(finding.stock)
         if finding.stock.failures == 0:
             return Verdict.NEVER_FAILED
         test = SequentialTest(lowest_rate(finding.stock.failures, finding.stock.launches))
-        self._begin(f"sequentially consistent: expecting {test.passes} launches in a row that pass, or failures")
-        finding.consistent = trials.counts[ALL]
-        if not trials.gone(ALL, test):
+        if not self._asked.weak and not self._gone_in_order(ALL, test):
             return Verdict.NOT_ORDER
-        if not self._asked.hang_fixed:
-            longest = max(finding.stock.longest_pass, finding.consistent.longest_pass)
-            trials.symptom = replace(trials.symptom, hang_seconds=max(HANG_LEAST_SECONDS, HANG_TIMES * longest))
-        finding.observation = self._observe()
-        self._suspects(finding.observation, test)
-        control = Setting(Kind.DELAYED, finding.suspects)
-        finding.delayed = trials.counts[control]
-        self._begin("a control: the same accesses take as long, and are not in order")
-        if trials.gone(control, test):
-            return Verdict.TIMING
-        return self._search(finding.observation, test)
+        observation = finding.observation = self._observe()
+        if self._asked.weak and not self._gone_in_order(self._in_order(observation.own), test):
+            return Verdict.NOT_ORDER
+        self._suspects(observation, test)
+        if not self._asked.weak:
+            control = Setting(Kind.DELAYED, finding.suspects)
+            finding.delayed = trials.counts[control]
+            self._begin("a control: the same accesses take as long, and are not in order")
+            if trials.gone(control, test):
+                return Verdict.TIMING
+        return self._search(observation, test)
+
+    def _gone_in_order(self, everything: Setting, test: SequentialTest) -> bool:
+        self._begin(f"all accesses in order: expecting {test.passes} launches in a row that pass, or failures")
+        self.finding.consistent = self._trials.counts[everything]
+        gone = self._trials.gone(everything, test)
+        self._settle_hang()
+        return gone
+
+    def _settle_hang(self) -> None:
+        """From now on a launch may take so long, where it is known how long one takes that passes."""
+        longest = max((count.longest_pass for count in self._trials.counts.values()), default=0.0)
+        if longest and not self._asked.hang_fixed:
+            seconds = min(HANG_SECONDS, max(HANG_LEAST_SECONDS, HANG_TIMES * longest))
+            self._trials.symptom = replace(self._trials.symptom, hang_seconds=seconds)
 
     def _begin(self, doing: str) -> None:
         self.finding.doing = doing
@@ -123,12 +142,15 @@ class Hunt:
 
     def _stock(self) -> None:
         """Until it is known how often the program fails by itself."""
-        self._begin("the stock: how often does it fail?")
+        what = "as weak as the memory model allows" if self._asked.weak else "the stock"
+        self._begin(f"{what}: how often does it fail?")
         count, started = self.finding.stock, time.monotonic()
         while count.failures < FAILURES_WANTED:
             if count.launches and time.monotonic() - started > self._asked.seconds * STOCK_SHARE:
                 return
-            self._trials.once(STOCK)
+            self._trials.once(self._bare)
+            if self._asked.weak:
+                self._settle_hang()
 
     def _observe(self) -> Observation:
         """Which threads access what; kept, so that a hunt that goes on later looks for the same."""
@@ -159,14 +181,15 @@ class Hunt:
         choices = [
             (observation.shared, "what its threads were seen to share"),
             (observation.own, "all accesses in its own classes"),
-            (observation.own | observation.jdk, "all accesses in its own classes and the JDK's"),
         ]
+        if not self._asked.weak:
+            choices.append((observation.own | observation.jdk, "all accesses in its own classes and the JDK's"))
         for suspects, where in choices:
             if not suspects:
                 continue
             finding.suspects, finding.where = suspects, where
             self._begin(f"{where}: {count_of(len(suspects), 'suspect')} in order")
-            if suspects == choices[-1][0] or self._trials.gone(Setting(Kind.ORDERED, suspects), test):
+            if suspects == choices[-1][0] or self._trials.gone(self._in_order(suspects), test):
                 return
 
     def _search(self, observation: Observation, test: SequentialTest) -> Verdict:
@@ -174,7 +197,7 @@ class Hunt:
         self._begin(f"the smallest set of {count_of(len(finding.suspects), 'suspect')}")
 
         def fails(plain: Suspects) -> bool:
-            return not trials.gone(Setting(Kind.ORDERED, finding.suspects - plain), test)
+            return not trials.gone(self._in_order(finding.suspects - plain), test)
 
         found = search(finding.suspects, fails, observation.rank)
         finding.cure, finding.conflicts, finding.alternatives = found.cure, found.conflicts, found.alternatives
@@ -184,10 +207,11 @@ class Hunt:
         finding.confirmed = self._confirm(test)
         if not self._is_gone(finding.confirmed.ordered, replace(test, wrongly_gone=CONFIRMED_WRONGLY)):
             return Verdict.UNSTABLE
-        if self._is_gone(finding.confirmed.delayed, test):
+        if finding.confirmed.delayed is not None and self._is_gone(finding.confirmed.delayed, test):
             return Verdict.TIMING
         self._fix()
-        self._ask_the_other_engine(test)
+        if not self._asked.weak:
+            self._ask_the_other_engine(test)
         return Verdict.FOUND
 
     def _fix(self) -> None:
@@ -226,17 +250,23 @@ class Hunt:
     def _confirm(self, test: SequentialTest) -> Confirmed:
         """Fresh launches, by turns, so that a change of the machine's load is on all sides."""
         names = self.finding.cure
-        self._begin(f"fresh launches of the stock, and with {count_of(len(names), 'suspect')} in order, by turns")
+        self._begin(f"fresh launches, by turns: nothing in order, and {count_of(len(names), 'suspect')} in order")
         strict = replace(test, wrongly_gone=CONFIRMED_WRONGLY)
-        fresh = {setting: Count() for setting in (STOCK, Setting(Kind.ORDERED, names), Setting(Kind.DELAYED, names))}
-        stock, ordered, delayed = fresh
+        ordered = self._in_order(names)
+        # With weak memory both sides take as long; what is of interest is whether this machine shows it, too.
+        control = STOCK if self._asked.weak else Setting(Kind.DELAYED, names)
+        fresh = {setting: Count() for setting in (self._bare, ordered, control)}
         done = False
-        while not done or fresh[stock].launches < PAIRS_LEAST:
+        while not done or fresh[self._bare].launches < PAIRS_LEAST:
             for setting, count in fresh.items():
                 count.add("failed" if self._trials.once(setting) else "", 0.0)
             done = strict.gone(fresh[ordered].failures, fresh[ordered].passes) is not None
-            done = done and test.gone(fresh[delayed].failures, fresh[delayed].passes) is not None
-        return Confirmed(fresh[stock], fresh[ordered], fresh[delayed])
+            controlled = test.gone(fresh[control].failures, fresh[control].passes) is not None
+            done = done and (self._asked.weak or controlled)
+        if self._asked.weak:
+            self.finding.plain = fresh[control]
+        delayed = None if self._asked.weak else fresh[control]
+        return Confirmed(fresh[self._bare], fresh[ordered], delayed)
 
     @staticmethod
     def _is_gone(count: Count, test: SequentialTest) -> bool:

@@ -34,6 +34,14 @@ def hunt(
         bool, typer.Option("--any-exit-code", help="An exit code other than 0 is no failure.")
     ] = False,
     time: Annotated[str, typer.Option(metavar="TIME", help="How long the hunt may take.")] = "10m",
+    weak: Annotated[
+        bool,
+        typer.Option(
+            "--weak",
+            help="Make memory as weak as the Java memory model allows, so that failures show that this machine seldom "
+            "shows or never.",
+        ),
+    ] = False,
     sources: Annotated[
         list[Path] | None,
         typer.Option(metavar="DIR", help="A folder of Java sources, for a patch; several: several times."),
@@ -74,7 +82,15 @@ def hunt(
     )
     folder = output or default_output(datetime.now().astimezone(), "hunt")
     asked = work.Asked(
-        command or [], via, symptom, seconds_in("--time", time), folder, resume, hang is not None, sources or []
+        command or [],
+        via,
+        symptom,
+        seconds_in("--time", time),
+        folder,
+        resume=resume,
+        weak=weak,
+        hang_fixed=hang is not None,
+        sources=sources or [],
     )
     with writing_to(folder), screen.progress() as bar:
         task = bar.add_task("starting", total=None)

@@ -28,7 +28,8 @@ def show(finding: Finding, screen: Screen) -> None:
 
 
 def _rows(finding: Finding) -> Iterator[tuple[str, Count]]:
-    yield "none: the stock", finding.stock
+    bare = "none: as weak as allowed" if finding.weak else "none: the stock"
+    yield bare, finding.stock
     if finding.consistent is not None:
         yield "all", finding.consistent
     if finding.delayed is not None:
@@ -36,7 +37,10 @@ def _rows(finding: Finding) -> Iterator[tuple[str, Count]]:
     if finding.confirmed is not None:
         yield "none, again", finding.confirmed.stock
         yield "those found", finding.confirmed.ordered
-        yield "those found, only as slow", finding.confirmed.delayed
+        if finding.confirmed.delayed is not None:
+            yield "those found, only as slow", finding.confirmed.delayed
+    if finding.plain is not None:
+        yield "the stock on this machine", finding.plain
     if finding.hotspot is not None:
         yield "all, by HotSpot's joints", finding.hotspot
 
@@ -53,7 +57,7 @@ def _lines(finding: Finding) -> Iterator[str]:
             yield (
                 f"It never failed in {count_of(stock.launches, 'launch')}, so it fails in fewer than {percent(rate)} "
                 "of them (95 %). There is nothing to hunt for until it fails more often: give it more work per launch, "
-                "or more time (--time)."
+                f"or more time (--time){'' if finding.weak else ', or a weaker memory (--weak)'}."
             )
         case Verdict.NOT_ORDER:
             yield (

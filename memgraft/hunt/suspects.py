@@ -1,5 +1,6 @@
 """The suspects of a hunt: what the program's threads share without order, as observed while it ran."""
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -26,20 +27,28 @@ class Suspect:
         return bool(self.stores) and len(threads) > 1
 
     @property
-    def polls(self) -> int:
-        """How often threads loaded it that never stored it: what others tell them, they look for again and again."""
+    def told(self) -> list[Accessor]:
+        """Where threads load it that never store it: by it, others tell them something."""
         storing = {one.id for one in self.stores}
-        return sum(one.times for one in self.loads if one.id not in storing) if storing else 0
+        return [one for one in self.loads if one.id not in storing] if storing else []
 
     @property
-    def rank(self) -> tuple[int, int]:
+    def rank(self) -> tuple[int, ...]:
         """The lower, the likelier it is what lacks `volatile`, of several that would all do.
 
-        Putting one field in order keeps the compiler from moving others past it: a loop that waits for a flag ends,
-        too, when a counter within it is in order. So what is waited for comes first. Fields come before array elements
-        and calls, which no declaration can make volatile.
+        Putting one field in order keeps others in order, too: a loop that waits for a flag ends when a counter within
+        it is in order, and data is not old when it is volatile itself. So what is looked for most often comes first,
+        and then what is looked for before the others. Fields come before array elements and calls, which no
+        declaration can make volatile.
         """
-        return (1 if self.name.endswith((ELEMENTS, CALLS, WHOLE_CLASS)) else 0, -self.polls)
+        told = self.told
+        first = min((one.order for one in told), default=sys.maxsize)
+        return (1 if self.name.endswith((ELEMENTS, CALLS, WHOLE_CLASS)) else 0, -self.polls, first)
+
+    @property
+    def polls(self) -> int:
+        """How often such threads load it."""
+        return sum(one.times for one in self.told)
 
     def as_json(self) -> dict[str, object]:
         return {
@@ -71,7 +80,7 @@ class Observation:
         """Everything in classes of the JVM's own, class by class."""
         return frozenset(f"{name}{WHOLE_CLASS}" for name in self.jdk_classes)
 
-    def rank(self, name: str) -> tuple[int, int]:
+    def rank(self, name: str) -> tuple[int, ...]:
         return self.suspects.get(name, Suspect(name)).rank
 
     def add(self, observed: Observed) -> None:

@@ -26,8 +26,8 @@ from typing import Any
 from memgraft import native
 from memgraft.errors import CannotTakeError, InterruptedRunError, MemgraftError, WrongUsageError
 from memgraft.formats import JvmSummary, read_summaries
+from memgraft.grafts import table
 from memgraft.grafts.selection import select
-from memgraft.grafts.table import ONLY, ORDERING
 from memgraft.hunt.sequential import SequentialTest
 from memgraft.jvm import launch
 from memgraft.jvm.summaries import refusal_of, require_space, unreached_error
@@ -52,6 +52,8 @@ class Kind(StrEnum):
     """Those named take as much time, and are not in order: a control."""
     OBSERVED = "observed"
     """None; which threads access what is written down."""
+    WEAK = "weak"
+    """Those named are in order, and all others as weak as the Java memory model allows."""
     HOTSPOT = "hotspot"
     """All are put in order by the other engine: HotSpot's own joints."""
 
@@ -75,6 +77,7 @@ class Setting:
 STOCK = Setting(Kind.STOCK)
 ALL = Setting(Kind.ALL)
 OBSERVED = Setting(Kind.OBSERVED)
+WEAK = Setting(Kind.WEAK)
 HOTSPOT = Setting(Kind.HOTSPOT)
 
 
@@ -266,21 +269,29 @@ class Trials:
         if setting.kind is Kind.STOCK:
             return launch.Joining()
         if setting.kind is Kind.HOTSPOT:
-            selection = select({ORDERING: "sc"})
+            selection = select({table.ORDERING: "sc"})
             other = launch.loadable(native.find(native.HOTSPOT_AGENT), scratch)
             return launch.join(selection, self.program.variable, other, scratch / "summaries")
         options = []
         if setting.kind is Kind.OBSERVED:
             options = ["observe"]
-        elif setting.kind is not Kind.ALL:
-            file = self.folder / "settings" / f"{setting.key}.txt"
-            if not file.exists():
-                write_file(file, "".join(f"{name}\n" for name in sorted(setting.names)))
-            delays = ["delay"] if setting.kind is Kind.DELAYED else []
-            options = [*delays, ONLY.told(file.absolute())]
+        elif setting.kind is Kind.WEAK:
+            # The same seeds for each setting.
+            options = [f"{table.WEAK}={self.counts[setting].launches + 1}"]
+        elif setting.kind is Kind.DELAYED:
+            options = ["delay"]
+        if setting.names or setting.kind in {Kind.ORDERED, Kind.DELAYED}:
+            options.append(table.ONLY.told(self._file_of(setting).absolute()))
         agent = launch.loadable(self.program.agent, scratch)
         option = launch.java_agent_option(agent, options, scratch / "summaries")
         return launch.Joining(self.program.variable, (option,))
+
+    def _file_of(self, setting: Setting) -> Path:
+        """The file with its names."""
+        file = self.folder / "settings" / f"{setting.key}.txt"
+        if not file.exists():
+            write_file(file, "".join(f"{name}\n" for name in sorted(setting.names)))
+        return file
 
     def _require_joined(
         self, setting: Setting, ended: launch.Ended, jvms: Sequence[JvmSummary], scratch: Path, symptom: str
@@ -341,20 +352,22 @@ def ending(program: launch.Program, seconds: float) -> Iterator[threading.Event]
         program.signal(signal.SIGKILL)
 
 
-def prepare_folder(folder: Path, command: Sequence[str], *, resume: bool) -> None:
+def prepare_folder(folder: Path, command: Sequence[str], *, weak: bool, resume: bool) -> None:
     """Makes the hunt's folder, or takes an earlier one again where that is asked for."""
     about = folder / "hunt.json"
+    mine = {"schema": 1, "kind": "hunt", "command": list(command), "weak": weak}
     if resume:
         if not about.is_file():
             raise WrongUsageError(f"--resume with --output {folder}: expected the folder of an earlier hunt")
-        earlier = json.loads(about.read_text(encoding="utf-8"))["command"]
-        if earlier != list(command):
+        earlier = json.loads(about.read_text(encoding="utf-8"))
+        if earlier != mine:
             raise WrongUsageError(
-                f"--resume with --output {folder}: expected the command of that hunt, {launch.shown(earlier)}; found "
-                f"{launch.shown(command)}"
+                f"--resume with --output {folder}: expected the command of that hunt, "
+                f"{'--weak ' if earlier['weak'] else ''}-- {launch.shown(earlier['command'])}; found "
+                f"{'--weak ' if weak else ''}-- {launch.shown(command)}"
             )
         return
     if folder.exists() and any(folder.iterdir()):
         raise WrongUsageError(f"--output {folder}: expected a new folder, or --resume to go on with the hunt in it")
     folder.mkdir(parents=True, exist_ok=True)
-    write_file(about, json.dumps({"schema": 1, "kind": "hunt", "command": list(command)}) + "\n")
+    write_file(about, json.dumps(mine) + "\n")

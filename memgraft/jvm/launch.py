@@ -24,7 +24,7 @@ from typing import IO
 from memgraft import native
 from memgraft.errors import WrongUsageError
 from memgraft.grafts.selection import Selection
-from memgraft.grafts.table import CHECK_ORDER, COUNTERS, ONLY, ORDERING, SUMMARY, TABLE, ZEROING
+from memgraft.grafts.table import CHECK_ORDER, COUNTERS, ONLY, ORDERING, SEED, SUMMARY, TABLE, WEAK, ZEROING
 from memgraft.machine.kernel_table import table_for_this_cpu
 
 JDK_JAVA_OPTIONS = "JDK_JAVA_OPTIONS"
@@ -158,8 +158,12 @@ def join(selection: Selection, variable: str, agent: Path, summaries: Path, *, a
         return Joining()
     if selection.by_bytecode:
         only = selection.value(ONLY.name)
-        # Where some accesses are left as they are, there is nothing to check.
-        options = [ONLY.told(only)] if only else ["check"] if alone else []
+        options = [ONLY.told(only)] if only else []
+        if selection.joins(ORDERING) and selection.label == WEAK:
+            options.append(f"{WEAK}={selection.value(SEED.name) or SEED.default}")
+        elif alone and not only:
+            # Where some accesses are left as they are, there is nothing to check.
+            options.append("check")
         return Joining(variable, (java_agent_option(agent, options, summaries),))
     options = [*selection.agent_options, *([COUNTERS.told()] if alone else [])]
     if alone and selection.joins(ORDERING):

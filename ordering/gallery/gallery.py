@@ -21,6 +21,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 LACKS = re.compile(r"Lacks: ([^/]*?)\n \*/", re.DOTALL)
+SHOWS = re.compile(r"Shows with: (.*)")
 PART = "some of "
 
 
@@ -34,6 +35,8 @@ class Program:
     """The sets of fields whose lack of `volatile` is the mistake, any of which is right; none: it is a decoy."""
     part: bool = False
     """Whether a part of such a set is right, too."""
+    options: tuple[str, ...] = ()
+    """What the hunt needs, or the program does not fail."""
 
     def is_right(self, finding: dict[str, Any]) -> bool:
         cure = frozenset(one["name"] for one in finding["cure"])
@@ -48,6 +51,7 @@ def programs() -> list[Program]:
         _program(f"{kind}.{source.stem}", source.read_text(encoding="utf-8"))
         for kind in ("bugs", "decoys")
         for source in sorted((HERE / kind).glob("*.java"))
+        if "static void main" in source.read_text(encoding="utf-8")
     ]
 
 
@@ -59,7 +63,8 @@ def _program(name: str, source: str) -> Program:
     text = re.sub(r"\s+\*?\s*", " ", found[1]).strip()
     sets = text.removeprefix(PART).split(", or ")
     answers = tuple(frozenset(one.strip() for one in names.split(" and ")) for names in sets)
-    return Program(name, answers, part=text.startswith(PART))
+    shows = SHOWS.search(source)
+    return Program(name, answers, part=text.startswith(PART), options=tuple(shows[1].split()) if shows else ())
 
 
 def compiled(folder: Path) -> Path:
@@ -72,8 +77,8 @@ def compiled(folder: Path) -> Path:
 
 def hunt(program: Program, classes: Path, folder: Path, options: Sequence[str] = ()) -> dict[str, Any]:
     """What `memgraft hunt` says of it."""
-    command: list[str | Path] = [ROOT / "bin/memgraft", "hunt", "--json", "--output", folder, *options]
-    command += ["--", "java", "-cp", classes, program.name]
+    command: list[str | Path] = [ROOT / "bin/memgraft", "hunt", "--json", "--output", folder]
+    command += [*program.options, *options, "--", "java", "-cp", classes, program.name]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found

@@ -57,8 +57,8 @@ if "summary" in options and "mute" not in words:
             name for conflict in conflicts for name in conflict if name not in jdk and name != words.get("hidden")
         ]
         shared += words.get("others", "").split(",") if "others" in words else []
-        one = {"thread": "one", "id": 1, "times": 3, "stack": ["org.example.A.run(A.java:7)"]}
-        two = {"thread": "two", "id": 2, "times": 1, "stack": ["org.example.A.stop(A.java:9)"]}
+        one = {"thread": "one", "id": 1, "order": 2, "times": 3, "stack": ["org.example.A.run(A.java:7)"]}
+        two = {"thread": "two", "id": 2, "order": 1, "times": 1, "stack": ["org.example.A.stop(A.java:9)"]}
         accesses = [{"name": name, "loads": [one], "stores": [two]} for name in shared]
         if "alone" in words:
             accesses.append({"name": words["alone"], "loads": [one], "stores": [one]})

@@ -63,7 +63,7 @@ def test_the_one_field_is_found_among_many(hunt: Hunt) -> None:
     assert confirmed["delayed"]["failures"] == confirmed["delayed"]["launches"]
     assert confirmed["chance_of_no_difference"] < 0.002
     assert found["cure"][0]["stores"] == [
-        {"thread": "two", "id": 2, "times": 1, "stack": ["org.example.A.stop(A.java:9)"]}
+        {"thread": "two", "id": 2, "order": 1, "times": 1, "stack": ["org.example.A.stop(A.java:9)"]}
     ]
 
 

@@ -66,7 +66,7 @@ def test_a_class_may_be_in_a_file_of_another_name(tmp_path: Path) -> None:
         "org.example.HelperOther.run(Other.java:9)",
         "java.base/java.lang.Thread.run(Thread.java:840)",
     ]
-    one = Accessor(thread="one", id=1, times=1, stack=frames)
+    one = Accessor(thread="one", id=1, order=1, times=1, stack=frames)
     suspect = Suspect("org.example.Helper$Inner.f", loads=[one])
     assert list(files_of(suspect, [tmp_path / "none", tmp_path])) == [folder / "Helper.java", folder / "Server.java"]
 

@@ -14,10 +14,14 @@ public final class Agent {
   private static final int WRONG_USAGE = 2;
   private static final int CANNOT = 3;
 
+  private static boolean joined;
+
   private final Hierarchy hierarchy = new Hierarchy();
   private final Touches touches = new Touches();
   private final boolean observe;
   private final Subset subset;
+  private final WeakMemory weak;
+  private final boolean ofTheJdk;
   private final Transformer transformer;
   private final Coverage coverage;
   private final Summary summary;
@@ -26,15 +30,32 @@ public final class Agent {
   private Agent(AgentOptions options, Instrumentation instrumentation) {
     observe = options.observe();
     subset = options.only() == null ? Subset.ALL : Subset.read(options.only(), hierarchy);
-    transformer =
-        new Transformer(
-            options.check(), subset, options.delay(), hierarchy, observe ? touches : null);
-    coverage = new Coverage(instrumentation, transformer.reachesTheJdk());
+    weak = options.weak() == null ? null : new WeakMemory(options.weak());
+    ofTheJdk = weak == null && !observe && subset.reachesTheJdk();
+    transformer = new Transformer(options.check(), ofTheJdk, treatment(options));
+    coverage = new Coverage(instrumentation, ofTheJdk);
     summary = options.summary() == null ? null : new Summary(options.summary());
   }
 
-  /** Called by the JVM before the program's main. Whatever goes wrong ends the JVM. */
+  private Treatment treatment(AgentOptions options) {
+    if (weak != null) {
+      return Treatment.weakening(subset, hierarchy);
+    }
+    return observe
+        ? Treatment.watching(hierarchy, touches)
+        : Treatment.fences(subset, options.delay(), hierarchy);
+  }
+
+  /**
+   * Called by the JVM before the program's main. Whatever goes wrong ends the JVM. A program may
+   * hand its own options on to JVMs that it starts, which then have this agent twice: the first one
+   * counts.
+   */
   public static void premain(String text, Instrumentation instrumentation) {
+    if (joined) {
+      return;
+    }
+    joined = true;
     AgentOptions options = null;
     Agent agent;
     try {
@@ -67,10 +88,10 @@ public final class Agent {
     }
     prepare();
     earlyHidden = coverage.hidden();
-    Bridge.open(transformer::hidden, touches, instrumentation);
+    Bridge.open(transformer::hidden, touches, weak, instrumentation);
     instrumentation.addTransformer(transformer, true);
     coverage.rewriteLoaded();
-    if (transformer.reachesTheJdk() && !HiddenClasses.joined()) {
+    if (ofTheJdk && !HiddenClasses.joined()) {
       throw new IllegalStateException(
           "looked for the method of java.lang.System's own classes that defines hidden ones, and found none");
     }
@@ -97,6 +118,7 @@ public final class Agent {
       Touches nobodys = new Touches();
       Watcher.rewrite(original, null, new Hierarchy(), nobodys, Machine.here());
       nobodys.accept(nobodys.number("", false));
+      Treatment.weakening(Subset.ALL, new Hierarchy()).of(null, original, new Sites());
     }
   }
 
@@ -148,6 +170,12 @@ public final class Agent {
     bytecode.put("failed_classes", transformer.failed().some());
     if (!subset.isAll()) {
       bytecode.put("only", Map.of("unmatched", subset.unmatched()));
+    }
+    if (weak != null) {
+      Map<String, Object> loads = new LinkedHashMap<>();
+      loads.put("loads", weak.loads());
+      loads.put("stale_loads", weak.stale());
+      bytecode.put("weak", loads);
     }
     if (observe) {
       Map<String, Object> observed = new LinkedHashMap<>();

@@ -17,10 +17,13 @@ import java.util.function.Predicate;
  * @param delay whether what the file names gets delays instead of fences: a control, which costs as
  *     much time and orders nothing
  * @param observe whether accesses are told instead ({@link Watcher})
+ * @param weak the seed of a memory that is as weak as may be for all but what the file names
+ *     ({@link WeakMemory}); null: none
  */
-record AgentOptions(Path summary, boolean check, Path only, boolean delay, boolean observe) {
+record AgentOptions(
+    Path summary, boolean check, Path only, boolean delay, boolean observe, Long weak) {
   private static final String EXPECTED =
-      "expected summary=FOLDER, check, only=FILE, delay or observe";
+      "expected summary=FOLDER, check, only=FILE, delay, observe or weak=SEED";
 
   /**
    * @throws IllegalArgumentException with one line for the user
@@ -31,6 +34,7 @@ record AgentOptions(Path summary, boolean check, Path only, boolean delay, boole
     Path only = null;
     boolean delay = false;
     boolean observe = false;
+    Long weak = null;
     for (String word : text == null || text.isEmpty() ? new String[0] : text.split(",")) {
       if (word.equals("check")) {
         check = true;
@@ -38,6 +42,8 @@ record AgentOptions(Path summary, boolean check, Path only, boolean delay, boole
         delay = true;
       } else if (word.equals("observe")) {
         observe = true;
+      } else if (word.startsWith("weak=")) {
+        weak = seed(word);
       } else if (word.startsWith("summary=")) {
         summary = place(word, Files::isDirectory, "a folder");
       } else if (word.startsWith("only=")) {
@@ -46,15 +52,29 @@ record AgentOptions(Path summary, boolean check, Path only, boolean delay, boole
         throw new IllegalArgumentException("option '" + word + "': " + EXPECTED);
       }
     }
-    if (check && (only != null || observe) || only != null && observe) {
+    AgentOptions options = new AgentOptions(summary, check, only, delay, observe, weak);
+    options.requireFitting(text);
+    return options;
+  }
+
+  private void requireFitting(String text) {
+    boolean someOnly = only != null || weak != null;
+    if (check && (someOnly || observe) || someOnly && observe) {
       throw new IllegalArgumentException(
-          "options '" + text + "': expected one of check, only, observe");
+          "options '" + text + "': expected one of check, only, observe, weak");
     }
-    if (delay && only == null) {
+    if (delay && (only == null || weak != null)) {
       throw new IllegalArgumentException(
           "option 'delay': expected it together with only=FILE, which names what it delays");
     }
-    return new AgentOptions(summary, check, only, delay, observe);
+  }
+
+  private static Long seed(String word) {
+    try {
+      return Long.valueOf(word.substring("weak=".length()));
+    } catch (NumberFormatException e) {
+      throw new IllegalArgumentException(word + ": expected a whole number");
+    }
   }
 
   private static Path place(String word, Predicate<Path> isRight, String expected) {

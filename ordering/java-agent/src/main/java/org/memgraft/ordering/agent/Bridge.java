@@ -1,15 +1,20 @@
 package org.memgraft.ordering.agent;
 
 import java.lang.instrument.Instrumentation;
+import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.IntConsumer;
 import java.util.function.UnaryOperator;
 import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.Label;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.Type;
 
 /**
  * A class of the package java.lang, made here: what the JDK, the program and this agent can all
@@ -29,16 +34,51 @@ final class Bridge {
   /** Of a delay: each is a multiplication and an addition that wait for the one before. */
   private static final int DELAY_STEPS = 8;
 
+  /** Methods of {@link WeakMemory} that code calls, by name. */
+  private static final Map<String, MethodType> WEAK = weak();
+
+  private static final String HANDLE = "java/lang/invoke/MethodHandle";
+
   private Bridge() {}
+
+  private static Map<String, MethodType> weak() {
+    Map<String, MethodType> types = new TreeMap<>();
+    for (String name : List.of("enter", "acquire", "calling", "called", "barrier")) {
+      types.put(name, MethodType.methodType(void.class));
+    }
+    types.put("reach", MethodType.methodType(void.class, Object.class));
+    for (String name : List.of("acquireOf", "releaseOf")) {
+      types.put(name, MethodType.methodType(void.class, Object.class, int.class));
+    }
+    Map<String, Class<?>> kinds =
+        Map.of(
+            "Int", int.class,
+            "Long", long.class,
+            "Float", float.class,
+            "Double", double.class,
+            "Reference", Object.class);
+    kinds.forEach(
+        (kind, value) -> {
+          types.put("load" + kind, MethodType.methodType(value, Object.class, int.class, value));
+          types.put(
+              "store" + kind,
+              MethodType.methodType(void.class, Object.class, int.class, value, value));
+        });
+    return types;
+  }
 
   /**
    * Makes the class.
    *
    * @param rewriter gets the bytes of each hidden class; what it returns is defined
    * @param touches gets what code says through {@link #callTouched}
+   * @param weak is called through {@link #callWeak}; null: no code does
    */
   static void open(
-      UnaryOperator<byte[]> rewriter, IntConsumer touches, Instrumentation instrumentation)
+      UnaryOperator<byte[]> rewriter,
+      IntConsumer touches,
+      WeakMemory weak,
+      Instrumentation instrumentation)
       throws ReflectiveOperationException {
     instrumentation.redefineModule(
         Object.class.getModule(),
@@ -52,6 +92,13 @@ final class Bridge {
     Class<?> made = lookup.defineClass(bytes());
     lookup.findStaticVarHandle(made, REWRITER, UnaryOperator.class).setVolatile(rewriter);
     lookup.findStaticVarHandle(made, TOUCHES, IntConsumer.class).setVolatile(touches);
+    if (weak != null) {
+      for (Map.Entry<String, MethodType> one : WEAK.entrySet()) {
+        MethodHandle method = MethodHandles.lookup().bind(weak, one.getKey(), one.getValue());
+        String field = one.getKey();
+        lookup.findStaticVarHandle(made, field, MethodHandle.class).setVolatile(method);
+      }
+    }
   }
 
   private static byte[] bytes() {
@@ -71,8 +118,28 @@ final class Bridge {
     code.visitMaxs(2, 1);
     code.visitEnd();
     addDelay(writer);
+    WEAK.forEach((name, type) -> addWeak(writer, name, type));
     writer.visitEnd();
     return writer.toByteArray();
+  }
+
+  /** A field with a method handle, and a static method that calls it. */
+  private static void addWeak(ClassWriter writer, String name, MethodType type) {
+    writer.visitField(Opcodes.ACC_STATIC, name, "L" + HANDLE + ";", null, null).visitEnd();
+    String shape = type.toMethodDescriptorString();
+    int access = Opcodes.ACC_PUBLIC | Opcodes.ACC_STATIC;
+    MethodVisitor code = writer.visitMethod(access, name, shape, null, null);
+    code.visitCode();
+    code.visitFieldInsn(Opcodes.GETSTATIC, NAME, name, "L" + HANDLE + ";");
+    int variable = 0;
+    for (Type parameter : Type.getArgumentTypes(shape)) {
+      code.visitVarInsn(parameter.getOpcode(Opcodes.ILOAD), variable);
+      variable += parameter.getSize();
+    }
+    code.visitMethodInsn(Opcodes.INVOKEVIRTUAL, HANDLE, "invokeExact", shape, false);
+    code.visitInsn(Type.getReturnType(shape).getOpcode(Opcodes.IRETURN));
+    code.visitMaxs(Math.max(1 + variable, 2), variable);
+    code.visitEnd();
   }
 
   /**
@@ -117,6 +184,12 @@ final class Bridge {
   /** Waits as long as a full fence would, without one. */
   static void callDelay(MethodVisitor code) {
     code.visitMethodInsn(Opcodes.INVOKESTATIC, NAME, DELAY, "()V", false);
+  }
+
+  /** Calls a method of {@link WeakMemory}, whose parameters are on the stack. */
+  static void callWeak(MethodVisitor code, String name) {
+    String shape = WEAK.get(name).toMethodDescriptorString();
+    code.visitMethodInsn(Opcodes.INVOKESTATIC, NAME, name, shape, false);
   }
 
   /** Hands a number to the consumer of touches. It needs one more entry of the stack. */

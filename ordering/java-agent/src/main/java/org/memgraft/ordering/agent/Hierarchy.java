@@ -19,9 +19,10 @@ final class Hierarchy {
    * A field where it is declared.
    *
    * @param owner the internal name of its class
-   * @param access its modifiers; 0 where the class could not be read
+   * @param access its modifiers; 0 where they are not known
+   * @param known whether the class that declares it could be read
    */
-  record Field(String owner, int access) {}
+  record Field(String owner, int access, boolean known) {}
 
   private record Known(String parent, Map<String, Integer> fields) {
     static final Known NOTHING = new Known(null, Map.of());
@@ -63,11 +64,11 @@ final class Hierarchy {
       Known known = find(loader, at);
       Integer access = known.fields().get(field);
       if (access != null) {
-        return new Field(at, access);
+        return new Field(at, access, true);
       }
       at = known.parent();
     }
-    return new Field(owner, 0);
+    return new Field(owner, 0, false);
   }
 
   private Known find(ClassLoader loader, String name) {

@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntConsumer;
 
 /**
@@ -105,8 +106,11 @@ final class Touches implements IntConsumer {
     }
   }
 
+  private static final AtomicLong COMINGS = new AtomicLong();
+
   /** A thread at one place in the code. */
   private static final class Visitor {
+    private final long order = COMINGS.getAndIncrement();
     private final Thread thread;
     private final StackTraceElement[] stack = new Throwable().getStackTrace();
 
@@ -122,6 +126,7 @@ final class Touches implements IntConsumer {
       one.put("thread", thread.getName());
       // Several may have one name.
       one.put("id", System.identityHashCode(thread));
+      one.put("order", order);
       one.put("times", times);
       one.put(
           "stack",

@@ -21,10 +21,8 @@ final class Transformer implements ClassFileTransformer {
 
   private final Machine machine = Machine.here();
   private final boolean check;
-  private final Subset subset;
-  private final boolean delays;
-  private final Hierarchy hierarchy;
-  private final Touches touches;
+  private final boolean ofTheJdk;
+  private final Treatment treatment;
   private final Sites sites = new Sites();
   private final AtomicLong classes = new AtomicLong();
   private final AtomicLong hidden = new AtomicLong();
@@ -34,23 +32,15 @@ final class Transformer implements ClassFileTransformer {
   private final Failures unfenced = new Failures();
 
   /**
-   * Puts fences into code, or, where touches are given, has its accesses told to these.
+   * Treats each class that is loaded.
    *
-   * @param check whether each rewritten class is read again
-   * @param delays whether delays are put instead of fences
-   * @param touches null: nothing is told
+   * @param check whether each one is read again
+   * @param ofTheJdk whether the JVM's own are treated too
    */
-  Transformer(boolean check, Subset subset, boolean delays, Hierarchy hierarchy, Touches touches) {
+  Transformer(boolean check, boolean ofTheJdk, Treatment treatment) {
     this.check = check;
-    this.subset = subset;
-    this.delays = delays;
-    this.hierarchy = hierarchy;
-    this.touches = touches;
-  }
-
-  /** Whether the JVM's own classes are rewritten too. */
-  boolean reachesTheJdk() {
-    return touches == null && subset.reachesTheJdk();
+    this.ofTheJdk = ofTheJdk;
+    this.treatment = treatment;
   }
 
   @Override
@@ -58,7 +48,7 @@ final class Transformer implements ClassFileTransformer {
       ClassLoader loader, String name, Class<?> known, ProtectionDomain domain, byte[] original) {
     // A program that defines a class need not say its name beforehand.
     String itsName = name != null ? name : nameIn(original);
-    if (isOurs(itsName) || !reachesTheJdk() && isOfTheJdk(loader, itsName)) {
+    if (isOurs(itsName) || !ofTheJdk && isOfTheJdk(loader, itsName)) {
       return null;
     }
     String shown = itsName.replace('/', '.');
@@ -94,16 +84,7 @@ final class Transformer implements ClassFileTransformer {
 
   private byte[] rewritten(ClassLoader loader, String shown, byte[] original) {
     try {
-      if (touches != null || !subset.isAll()) {
-        hierarchy.add(new ClassReader(original));
-      }
-      if (touches != null) {
-        byte[] watched = Watcher.rewrite(original, loader, hierarchy, touches, machine);
-        classes.incrementAndGet();
-        return watched;
-      }
-      var work = new Rewriter.Work(subset, delays, machine, loader);
-      byte[] rewritten = Rewriter.rewrite(original, work, sites);
+      byte[] rewritten = treatment.of(loader, original, sites);
       classes.incrementAndGet();
       if (check) {
         List<String> found = Checker.unfenced(rewritten, machine);

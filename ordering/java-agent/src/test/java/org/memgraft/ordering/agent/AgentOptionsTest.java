@@ -18,17 +18,23 @@ import org.junit.jupiter.params.provider.CsvSource;
 class AgentOptionsTest {
   @Test
   void takesAFolderAndACheck(@TempDir Path folder) {
-    assertEquals(new AgentOptions(null, false, null, false, false), AgentOptions.parse(null));
-    AgentOptions both = new AgentOptions(folder, true, null, false, false);
+    assertEquals(new AgentOptions(null, false, null, false, false, null), AgentOptions.parse(null));
+    AgentOptions both = new AgentOptions(folder, true, null, false, false, null);
     assertEquals(both, AgentOptions.parse("check,summary=" + folder));
-    AgentOptions observing = new AgentOptions(folder, false, null, false, true);
+    AgentOptions observing = new AgentOptions(folder, false, null, false, true, null);
     assertEquals(observing, AgentOptions.parse("observe,summary=" + folder));
+  }
+
+  @Test
+  void takesASeed() {
+    AgentOptions seeded = new AgentOptions(null, false, null, false, false, -7L);
+    assertEquals(seeded, AgentOptions.parse("weak=-7"));
   }
 
   @Test
   void takesAFile(@TempDir Path folder) throws IOException {
     Path file = Files.writeString(folder.resolve("a, b"), "");
-    AgentOptions named = new AgentOptions(null, false, file, true, false);
+    AgentOptions named = new AgentOptions(null, false, file, true, false, null);
     assertEquals(named, AgentOptions.parse("delay,only=" + folder + "/a%2C%20b"));
   }
 
@@ -37,9 +43,11 @@ class AgentOptionsTest {
       delimiter = '|',
       quoteCharacter = '"',
       value = {
-        "speed | option 'speed': expected summary=FOLDER, check, only=FILE, delay or observe",
+        "speed | option 'speed': expected summary=FOLDER, check, only=FILE, delay, observe or weak=SEED",
         "only=/no/such | only=/no/such: expected a file",
-        "observe | options 'check,observe': expected one of check, only, observe",
+        "observe | options 'check,observe': expected one of check, only, observe, weak",
+        "weak=1 | options 'check,weak=1': expected one of check, only, observe, weak",
+        "weak=one | weak=one: expected a whole number",
         "delay | option 'delay': expected it together with only=FILE, which names what it delays",
         "summary=/no/such | summary=/no/such: expected a folder",
       })

@@ -18,7 +18,7 @@ class TransformerTest {
 
   /** One that puts fences everywhere. */
   static Transformer everything(boolean check) {
-    return new Transformer(check, Subset.ALL, false, new Hierarchy(), null);
+    return new Transformer(check, true, Treatment.fences(Subset.ALL, false, new Hierarchy()));
   }
 
   private byte[] transformed(String name, byte[] bytes) {
@@ -110,12 +110,14 @@ class TransformerTest {
     byte[] bytes = RewriterTest.bytesOf(java.util.HashMap.class);
     Hierarchy hierarchy = new Hierarchy();
     Subset named = Subset.of(java.util.List.of("org.example.*"), "a test", hierarchy);
-    Transformer few = new Transformer(false, named, false, hierarchy, null);
+    Transformer few =
+        new Transformer(false, named.reachesTheJdk(), Treatment.fences(named, false, hierarchy));
     assertNull(few.transform(null, "java/util/HashMap", null, null, bytes));
     assertNull(few.transform(ours, "jdk/jfr/Event", null, null, bytes));
     assertNotNull(few.transform(ours, "org/example/HashMap", null, null, bytes));
     Subset more = Subset.of(java.util.List.of("java.util.HashMap.size"), "a test", hierarchy);
-    Transformer ofTheJdk = new Transformer(false, more, false, hierarchy, null);
+    Transformer ofTheJdk =
+        new Transformer(false, more.reachesTheJdk(), Treatment.fences(more, false, hierarchy));
     assertNotNull(ofTheJdk.transform(null, "java/util/HashMap", null, null, bytes));
     assertTrue(ofTheJdk.sites().of(Site.FIELD_LOAD) > 0);
     assertEquals(0, few.sites().of(Site.FIELD_LOAD));

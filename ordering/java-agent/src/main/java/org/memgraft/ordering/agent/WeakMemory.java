@@ -1,0 +1,403 @@
+package org.memgraft.ordering.agent;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/**
+ * A memory as weak as the Java memory model lets it be, for the accesses that {@link Weakener} has
+ * rewritten. Each variable remembers its last values. A plain load may get any of them that does
+ * not come before another one which happens before the load.
+ *
+ * <p>What happens before what is known by vector clocks: each store has its thread's next number,
+ * and each thread knows up to which number it has seen every other thread. Monitors, and whatever
+ * the JDK does, are taken to order more than the model asks: after them a thread has seen all
+ * stores up to now. So no value is given that the model forbids. No value comes out of thin air:
+ * each one was stored before.
+ *
+ * <p>A variable is an object and a number: of an array the index, else that of the field.
+ */
+final class WeakMemory {
+  /** The object of static fields. */
+  private static final Object STATICS = new Object();
+
+  /** Threads that live at once; later ones get what was stored last. */
+  static final int MOST_THREADS = 256;
+
+  private static final int VARIABLES = 1 << 14;
+  private static final int STRIPES = 1 << 8;
+  private static final int NOBODY = -1;
+
+  /** One in so many loads that could get an old value takes the newest. */
+  private static final int NEWEST_ONE_IN = 2;
+
+  /** One in so many threads that got an old value of a variable keeps it as long as it may. */
+  private static final int KEEPS_ONE_IN = 2;
+
+  private final long seed;
+  private final Variable[] variables = new Variable[VARIABLES];
+  private final Object[] stripes = new Object[STRIPES];
+  private final AtomicLongArray stored = new AtomicLongArray(MOST_THREADS);
+  private final Thread[] owners = new Thread[MOST_THREADS];
+
+  /** All numbers that were given out are below. */
+  private volatile int numbers;
+
+  private final AtomicInteger epoch = new AtomicInteger();
+  private final AtomicLong loads = new AtomicLong();
+  private final AtomicLong stale = new AtomicLong();
+  private final ThreadLocal<View> views = ThreadLocal.withInitial(this::newView);
+
+  WeakMemory(long seed) {
+    this.seed = seed;
+    for (int i = 0; i < STRIPES; i++) {
+      stripes[i] = new Object();
+    }
+  }
+
+  /** What one thread has seen. It is the thread's alone. */
+  final class View {
+    /** Below MOST_THREADS, or NOBODY. */
+    private final int number;
+
+    /** Up to which of its stores each thread was seen. */
+    private final long[] seen = new long[MOST_THREADS];
+
+    private int seenEpoch;
+    private boolean calling;
+    private long random;
+    private final Object[] reached = new Object[64];
+
+    View(int number) {
+      this.number = number;
+      random = seed * 0x9E3779B97F4A7C15L + number;
+    }
+
+    /** From now on this thread has seen all stores up to now. */
+    void acquire() {
+      seenEpoch = epoch.get();
+      int end = numbers;
+      for (int i = 0; i < end; i++) {
+        seen[i] = stored.get(i);
+      }
+    }
+
+    private void join(long[] others) {
+      for (int i = 0; i < MOST_THREADS; i++) {
+        seen[i] = Math.max(seen[i], others[i]);
+      }
+    }
+
+    private boolean hasSeen(Value value) {
+      return value.writer == NOBODY || seen[value.writer] >= value.number;
+    }
+
+    private int random(int below) {
+      // Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
+      random += 0x9E3779B97F4A7C15L;
+      long mixed = (random ^ (random >>> 30)) * 0xBF58476D1CE4E5B9L;
+      mixed = (mixed ^ (mixed >>> 27)) * 0x94D049BB133111EBL;
+      return (int) Math.floorMod(mixed ^ (mixed >>> 31), (long) below);
+    }
+  }
+
+  private View newView() {
+    View view = new View(freeNumber());
+    view.acquire();
+    return view;
+  }
+
+  /** A thread that has ended leaves its number; whoever gets it has seen all that it stored. */
+  private int freeNumber() {
+    synchronized (owners) {
+      for (int i = 0; i < MOST_THREADS; i++) {
+        if (owners[i] == null || !owners[i].isAlive()) {
+          owners[i] = Thread.currentThread();
+          numbers = Math.max(numbers, i + 1);
+          return i;
+        }
+      }
+    }
+    return NOBODY;
+  }
+
+  /** The value that one store gave a variable. */
+  private static final class Value {
+    private final int writer;
+    private final long number;
+    private final long bits;
+    private final Object reference;
+
+    Value(int writer, long number, long bits, Object reference) {
+      this.writer = writer;
+      this.number = number;
+      this.bits = bits;
+      this.reference = reference;
+    }
+  }
+
+  /** What is known of a variable. Guarded by its stripe. */
+  private static final class Variable {
+    private static final int MOST_VALUES = 8;
+
+    private final Object at;
+    private final int where;
+    private final Value[] values = new Value[MOST_VALUES];
+    private int count;
+
+    /** How many values were dropped from the front. */
+    private int dropped;
+
+    /** By thread: the last value it got, counted with the dropped ones. */
+    private final int[] got = new int[MOST_THREADS];
+
+    /** By thread: the newest value when it looked last, counted likewise from 1. */
+    private final int[] looked = new int[MOST_THREADS];
+
+    /** By thread: whether it keeps an old one as long as no newer one comes, and it may. */
+    private final boolean[] keeps = new boolean[MOST_THREADS];
+
+    /** Of a variable that is in order: what whoever loads it has seen thereby. */
+    private long[] released;
+
+    Variable(Object at, int where) {
+      this.at = at;
+      this.where = where;
+    }
+
+    boolean is(Object at, int where) {
+      return this.at == at && this.where == where;
+    }
+
+    void add(Value value) {
+      if (count == MOST_VALUES) {
+        System.arraycopy(values, 1, values, 0, MOST_VALUES - 1);
+        count--;
+        dropped++;
+      }
+      values[count++] = value;
+    }
+  }
+
+  private static int placeOf(Object at, int where) {
+    int hash = System.identityHashCode(at) * 31 + where;
+    return (hash ^ (hash >>> 14)) & (VARIABLES - 1);
+  }
+
+  private Object stripeOf(int place) {
+    return stripes[place & (STRIPES - 1)];
+  }
+
+  /** This thread's view, up to date with what all threads must have seen. */
+  private View view() {
+    View view = views.get();
+    if (view.seenEpoch != epoch.get()) {
+      view.acquire();
+    }
+    return view;
+  }
+
+  /** Which of its values a load gets; null: what is in memory. */
+  private Value load(Object given, int where) {
+    View view = view();
+    Object at = given == null ? STATICS : given;
+    int place = placeOf(at, where);
+    synchronized (stripeOf(place)) {
+      Variable variable = variables[place];
+      if (view.number == NOBODY || variable == null || !variable.is(at, where)) {
+        return null;
+      }
+      int newest = variable.count - 1;
+      int oldest = Math.max(0, variable.got[view.number] - variable.dropped);
+      for (int i = newest; i > oldest; i--) {
+        if (view.hasSeen(variable.values[i])) {
+          oldest = i;
+        }
+      }
+      if (oldest >= newest) {
+        variable.got[view.number] = newest + variable.dropped;
+        return null;
+      }
+      loads.incrementAndGet();
+      int total = variable.count + variable.dropped;
+      if (variable.looked[view.number] != total) {
+        variable.looked[view.number] = total;
+        variable.keeps[view.number] = view.random(KEEPS_ONE_IN) == 0;
+      }
+      if (!variable.keeps[view.number] && view.random(NEWEST_ONE_IN) == 0) {
+        oldest = newest;
+      }
+      variable.got[view.number] = oldest + variable.dropped;
+      if (oldest == newest) {
+        return null;
+      }
+      stale.incrementAndGet();
+      return variable.values[oldest];
+    }
+  }
+
+  private void store(
+      Object given, int where, long oldBits, Object old, long bits, Object reference) {
+    View view = view();
+    Object at = given == null ? STATICS : given;
+    int place = placeOf(at, where);
+    synchronized (stripeOf(place)) {
+      Variable variable = variables[place];
+      if (view.number == NOBODY) {
+        // Nobody could tell who has seen this one.
+        variables[place] = null;
+        return;
+      }
+      if (variable == null || !variable.is(at, where)) {
+        variable = new Variable(at, where);
+        variable.add(new Value(NOBODY, 0, oldBits, old));
+        variables[place] = variable;
+      }
+      long number = stored.incrementAndGet(view.number);
+      view.seen[view.number] = number;
+      variable.add(new Value(view.number, number, bits, reference));
+      variable.got[view.number] = variable.count - 1 + variable.dropped;
+    }
+  }
+
+  int loadInt(Object at, int where, int real) {
+    Value value = load(at, where);
+    return value == null ? real : (int) value.bits;
+  }
+
+  long loadLong(Object at, int where, long real) {
+    Value value = load(at, where);
+    return value == null ? real : value.bits;
+  }
+
+  float loadFloat(Object at, int where, float real) {
+    Value value = load(at, where);
+    return value == null ? real : Float.intBitsToFloat((int) value.bits);
+  }
+
+  double loadDouble(Object at, int where, double real) {
+    Value value = load(at, where);
+    return value == null ? real : Double.longBitsToDouble(value.bits);
+  }
+
+  Object loadReference(Object at, int where, Object real) {
+    Value value = load(at, where);
+    return value == null ? real : value.reference;
+  }
+
+  void storeInt(Object at, int where, int old, int now) {
+    store(at, where, old, null, now, null);
+  }
+
+  void storeLong(Object at, int where, long old, long now) {
+    store(at, where, old, null, now, null);
+  }
+
+  void storeFloat(Object at, int where, float old, float now) {
+    store(at, where, Float.floatToRawIntBits(old), null, Float.floatToRawIntBits(now), null);
+  }
+
+  void storeDouble(Object at, int where, double old, double now) {
+    long bits = Double.doubleToRawLongBits(now);
+    store(at, where, Double.doubleToRawLongBits(old), null, bits, null);
+  }
+
+  void storeReference(Object at, int where, Object old, Object now) {
+    store(at, where, 0, old, 0, now);
+  }
+
+  /**
+   * Before a variable that is in order is stored: whoever loads it has seen what this thread has.
+   */
+  void releaseOf(Object given, int where) {
+    View view = view();
+    Object at = given == null ? STATICS : given;
+    int place = placeOf(at, where);
+    synchronized (stripeOf(place)) {
+      Variable variable = variables[place];
+      if (view.number == NOBODY) {
+        variables[place] = null;
+        return;
+      }
+      if (variable == null || !variable.is(at, where)) {
+        variable = new Variable(at, where);
+        // Of earlier ones nothing is known: they may have released all that there was.
+        variable.released = new long[MOST_THREADS];
+        for (int i = 0; i < MOST_THREADS; i++) {
+          variable.released[i] = stored.get(i);
+        }
+        variables[place] = variable;
+      }
+      for (int i = 0; i < MOST_THREADS; i++) {
+        variable.released[i] = Math.max(variable.released[i], view.seen[i]);
+      }
+    }
+  }
+
+  /** After a variable that is in order was loaded. */
+  void acquireOf(Object given, int where) {
+    View view = view();
+    Object at = given == null ? STATICS : given;
+    int place = placeOf(at, where);
+    synchronized (stripeOf(place)) {
+      Variable variable = variables[place];
+      if (variable != null && variable.is(at, where) && variable.released != null) {
+        view.join(variable.released);
+        return;
+      }
+    }
+    view.acquire();
+  }
+
+  /** After whatever may have synchronized with any other thread. */
+  void acquire() {
+    View view = views.get();
+    view.calling = false;
+    view.acquire();
+  }
+
+  /** After a final field was loaded: this thread has seen what its constructor stored. */
+  void reach(Object object) {
+    View view = view();
+    int place = System.identityHashCode(object) & (view.reached.length - 1);
+    if (view.reached[place] != object) {
+      view.acquire();
+      view.reached[place] = object;
+    }
+  }
+
+  /** Before a call of a rewritten method, by another one. */
+  void calling() {
+    views.get().calling = true;
+  }
+
+  /** Behind such a call. */
+  void called() {
+    views.get().calling = false;
+  }
+
+  /** At the start of a rewritten method: whoever else calls it may have synchronized before. */
+  void enter() {
+    View view = views.get();
+    if (view.calling) {
+      view.calling = false;
+    } else {
+      view.acquire();
+    }
+  }
+
+  /** From now on every thread has seen all stores up to now: a class is initialized. */
+  void barrier() {
+    epoch.incrementAndGet();
+  }
+
+  /** How many loads could have got an old value. */
+  long loads() {
+    return loads.get();
+  }
+
+  /** How many of these did. */
+  long stale() {
+    return stale.get();
+  }
+}

@@ -1,0 +1,194 @@
+package org.memgraft.ordering.agent;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassVisitor;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
+
+class WeakenerTest {
+  private static final String HERE = WeakenerTest.class.getName() + "$";
+
+  private final Hierarchy hierarchy = new Hierarchy();
+
+  static class Parent {
+    final int[] fixed = {1};
+    static long counter;
+
+    Parent(Object unused) {}
+  }
+
+  static final class Sample extends Parent {
+    static int made = 3;
+    volatile boolean ordered;
+    int plain;
+    Object reference;
+    final String name = "unchanging";
+
+    Sample(Sample other) {
+      super(other.reference);
+      plain = 1;
+    }
+
+    double loads(double[] elements, Object[] references) {
+      return elements[0] + plain + fixed.length + references.length + name.length();
+    }
+
+    void stores(byte[] elements, Object[] references) {
+      elements[1] = 2;
+      references[0] = reference;
+      reference = "new";
+      counter++;
+      ordered = !ordered;
+    }
+
+    synchronized void calls(Supplier<Object> supplier) {
+      loads(null, null);
+      supplier.get();
+      Math.abs(plain);
+      synchronized (this) {
+        Thread.onSpinWait();
+      }
+    }
+
+    int caught() {
+      try {
+        return Integer.parseInt("none");
+      } catch (NumberFormatException e) {
+        return plain;
+      }
+    }
+  }
+
+  /** What a method of the sample calls of the memory, and the calls that it has anyway. */
+  private List<String> calls(String method, String... inOrder) {
+    byte[] original = RewriterTest.bytesOf(Sample.class);
+    hierarchy.add(new ClassReader(original));
+    Subset subset =
+        inOrder.length == 0 ? Subset.ALL : Subset.of(List.of(inOrder), "a test", hierarchy);
+    byte[] bytes =
+        Weakener.rewrite(
+            original, getClass().getClassLoader(), new Weakener.Numbers(), hierarchy, subset);
+    List<String> found = new ArrayList<>();
+    new ClassReader(bytes)
+        .accept(
+            new ClassVisitor(Rewriter.API) {
+              @Override
+              public MethodVisitor visitMethod(
+                  int access, String name, String shape, String signature, String[] exceptions) {
+                return !name.equals(method)
+                    ? null
+                    : new MethodVisitor(Rewriter.API) {
+                      @Override
+                      public void visitMethodInsn(
+                          int instruction, String of, String name, String shape, boolean isIf) {
+                        boolean ours = of.equals("java/lang/MemgraftOrdering");
+                        found.add(ours ? name : "(" + name + ")");
+                      }
+
+                      @Override
+                      public void visitFieldInsn(
+                          int instruction, String of, String name, String shape) {
+                        if (instruction == Opcodes.PUTFIELD || instruction == Opcodes.PUTSTATIC) {
+                          found.add("put " + name);
+                        }
+                      }
+                    };
+              }
+            },
+            0);
+    return found;
+  }
+
+  @Test
+  void loadsGoThroughTheMemory() {
+    assertEquals(List.of("enter", "loadDouble", "loadInt", "reach", "(length)"), calls("loads"));
+  }
+
+  /** References in arrays stay as they are; a volatile one orders everything. */
+  @Test
+  void soDoStoresBeforeTheyAreMade() {
+    assertEquals(
+        List.of(
+            "enter",
+            "storeInt",
+            "loadReference",
+            "storeReference",
+            "put reference",
+            "loadLong",
+            "storeLong",
+            "put counter",
+            "acquire",
+            "put ordered"),
+        calls("stores"));
+  }
+
+  @Test
+  void whatIsNamedIsInOrder() {
+    List<String> found = calls("stores", HERE + "Parent.counter");
+    assertEquals(
+        List.of(
+            "enter",
+            "storeInt",
+            "loadReference",
+            "storeReference",
+            "put reference",
+            "(acquireFence)",
+            "acquireOf",
+            "releaseOf",
+            "put counter",
+            "(fullFence)",
+            "acquire",
+            "put ordered"),
+        found);
+    List<String> elements = calls("loads", HERE + "Sample.loads[]");
+    assertEquals(
+        List.of("enter", "(acquireFence)", "acquireOf", "loadInt", "reach", "(length)"), elements);
+  }
+
+  /** The last one is where an exception would leave the monitor. */
+  @Test
+  void callsOfTheJdkOrderUnlessTheyAreKnownNotTo() {
+    assertEquals(
+        List.of(
+            "acquire",
+            "calling",
+            "(loads)",
+            "called",
+            "(get)",
+            "acquire",
+            "loadInt",
+            "(abs)",
+            "acquire",
+            "(onSpinWait)",
+            "acquire"),
+        calls("calls"));
+    assertEquals(List.of("enter", "(parseInt)", "acquire", "loadInt"), calls("caught"));
+  }
+
+  /** Before the superclass's constructor nothing may touch the object. */
+  @Test
+  void aConstructorWeakensItsStores() {
+    assertEquals(
+        List.of(
+            "enter",
+            "loadReference",
+            "calling",
+            "(<init>)",
+            "called",
+            "put name",
+            "storeInt",
+            "put plain"),
+        calls("<init>"));
+  }
+
+  @Test
+  void anInitializerIsLeftAsItIs() {
+    assertEquals(List.of("put made", "barrier"), calls("<clinit>"));
+  }
+}

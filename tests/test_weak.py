@@ -1,0 +1,89 @@
+"""A memory as weak as the Java memory model allows, in real JVMs: what it must never show, and what x86 never shows."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import EACH_VERSION, ROOT, Jdk, jdk_called, memgraft
+from test_ordering import LITMUS
+from tiers import deep
+
+WEAK = ["--ordering", "weak"]
+FORBIDDEN = ["lb", "coww", "cowr", "corw", "corr", "tearing", "atomic", "sb-through-volatile", "sb-through-lock"]
+"""Races whose outcomes stay sequentially consistent: the model forbids others, or this memory makes none."""
+SHOWN = ["sb/field-int", "mp/field-int", "mp/static-int", "mp/array-int", "iriw/field-int", "publication/object"]
+
+two_cpus = pytest.mark.skipif(
+    len(os.sched_getaffinity(0)) < 2, reason="one CPU: threads that never run at the same time see nothing old"
+)
+
+
+@pytest.fixture(params=EACH_VERSION)
+def jdk(request: pytest.FixtureRequest) -> Jdk:
+    return jdk_called(request.param)
+
+
+def weakened(report: Path, *command: str | Path, seed: int = 1, **changes: str) -> Any:
+    """Runs it with weak memory; what the agent says of the one JVM, and what was printed."""
+    done = memgraft("run", *WEAK, "--seed", str(seed), "--output", report, "--", *command, **changes)
+    assert done.returncode == 0, done.stdout + done.stderr
+    [jvm] = json.loads(report.read_text())["jvms"]
+    found = jvm["grafts"]["bytecode"]
+    assert found["failed"] == 0 < found["classes"]
+    return found, done.stdout
+
+
+def test_what_is_volatile_is_in_order(jdk: Jdk, tmp_path: Path) -> None:
+    races = [LITMUS, "--tests", "*/volatile-int,sb-through-lock,sb-through-volatile", "--rounds", "2000"]
+    weakened(tmp_path / "report.json", *races, "--expect", "sc", JAVA_HOME=str(jdk.home))
+
+
+@deep
+@two_cpus
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_no_race_shows_what_the_model_forbids(jdk: Jdk, seed: int, tmp_path: Path) -> None:
+    races = [LITMUS, "--rounds", "30000", "--json"]
+    found, printed = weakened(tmp_path / "report.json", *races, seed=seed, JAVA_HOME=str(jdk.home))
+    rows = [json.loads(line) for line in printed.splitlines()]
+    assert len(rows) > 300
+    assert found["weak"]["stale_loads"] > 1000
+    for row in rows:
+        name = f"{row['test']}/{row['location']}"
+        # Nothing out of thin air.
+        assert not any("?" in one["outcome"] for one in row["outcomes"]), row
+        in_order = row["location"] in {"volatile-int", "lazyset"} or row["location"].startswith("handle")
+        if row["test"] in FORBIDDEN or in_order:
+            assert row["not_sc"] == 0, row
+        if name in SHOWN:
+            assert row["not_sc"] > 0, row
+
+
+def test_the_jvm_verifies_every_class_of_the_program(tmp_path: Path) -> None:
+    """And it comes to its right result."""
+    verify = ["--jvm=-XX:+UnlockDiagnosticVMOptions", "--jvm=-XX:+BytecodeVerificationLocal"]
+    words = [ROOT / "bin/workload", "h2", *verify, "--size", "small", "--iterations", "1"]
+    found, _ = weakened(tmp_path / "report.json", *words)
+    assert found["classes"] > 500
+
+
+@deep
+@pytest.mark.parametrize("workload", ["churn", "javac", "jython", "luindex", "lusearch", "saxon", "tomcat", "xalan"])
+def test_programs_come_to_their_right_result(jdk: Jdk, workload: str, tmp_path: Path) -> None:
+    words = [ROOT / "bin/workload", workload, "--size", "small", "--iterations", "1"]
+    weakened(tmp_path / "report.json", *words, JAVA_HOME=str(jdk.home))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--ordering", "weak", "--engine", "hotspot"], "--engine hotspot: --ordering weak has no engine"),
+        (["--ordering", "sc", "--seed", "3"], "--seed 3: --ordering sc has no seed"),
+        (["--ordering", "weak", "--zeroing", "bulk"], "expected nothing beside it that joins HotSpot itself"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(options: list[str], said: str) -> None:
+    done = memgraft("run", *options, "--", "java", "-version")
+    assert done.returncode == 2
+    assert said in done.stderr.splitlines()[-1]
