@@ -60,6 +60,18 @@ def test_no_race_shows_what_the_model_forbids(jdk: Jdk, seed: int, tmp_path: Pat
             assert row["not_sc"] > 0, row
 
 
+@deep
+@two_cpus
+def test_openjdks_own_samples_show_nothing_that_they_forbid() -> None:
+    """The harness fails where an outcome shows that the sample's authors call forbidden."""
+    done = memgraft("run", *WEAK, "--", ROOT / "bin/jcstress", "--unsplit", "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert not any(row["wrong"] for row in rows)
+    guarded = {row["test"].split(".")[1]: row["not_sc"] for row in rows if "_04_" in row["test"]}
+    assert guarded["PlainReads"] > 0 == guarded["VolatileGuard"]
+
+
 def test_the_jvm_verifies_every_class_of_the_program(tmp_path: Path) -> None:
     """And it comes to its right result."""
     verify = ["--jvm=-XX:+UnlockDiagnosticVMOptions", "--jvm=-XX:+BytecodeVerificationLocal"]

@@ -3,12 +3,15 @@ package org.memgraft.ordering.agent;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.FieldVisitor;
+import org.objectweb.asm.MethodVisitor;
 
 /**
  * Which class declares a field. Bytecode names it by any class that has it, be it inherited.
@@ -24,8 +27,8 @@ final class Hierarchy {
    */
   record Field(String owner, int access, boolean known) {}
 
-  private record Known(String parent, Map<String, Integer> fields) {
-    static final Known NOTHING = new Known(null, Map.of());
+  private record Known(String parent, Map<String, Integer> fields, Set<String> methods) {
+    static final Known NOTHING = new Known(null, Map.of(), Set.of());
   }
 
   private static final int DECLARATIONS_ONLY =
@@ -40,6 +43,7 @@ final class Hierarchy {
 
   private static Known read(ClassReader reader) {
     Map<String, Integer> fields = new HashMap<>();
+    Set<String> methods = new HashSet<>();
     reader.accept(
         new ClassVisitor(Rewriter.API) {
           @Override
@@ -48,9 +52,16 @@ final class Hierarchy {
             fields.put(name + ' ' + shape, access);
             return null;
           }
+
+          @Override
+          public MethodVisitor visitMethod(
+              int access, String name, String shape, String signature, String[] exceptions) {
+            methods.add(name + shape);
+            return null;
+          }
         },
         DECLARATIONS_ONLY);
-    return new Known(reader.getSuperName(), fields);
+    return new Known(reader.getSuperName(), fields, methods);
   }
 
   /**
@@ -69,6 +80,18 @@ final class Hierarchy {
       at = known.parent();
     }
     return new Field(owner, 0, false);
+  }
+
+  /** Whether a class, or a superclass of it, declares a method, up to the first of the JDK's. */
+  boolean declares(ClassLoader loader, String owner, String name, String shape) {
+    for (String at = owner; at != null && !WeakCode.isOfTheJdk(at); ) {
+      Known known = find(loader, at);
+      if (known.methods().contains(name + shape)) {
+        return true;
+      }
+      at = known.parent();
+    }
+    return false;
   }
 
   private Known find(ClassLoader loader, String name) {

@@ -371,9 +371,16 @@ final class WeakMemory {
     views.get().calling = true;
   }
 
-  /** Behind such a call. */
+  /**
+   * Behind such a call. Where the method that was called is not a rewritten one, it may have
+   * synchronized.
+   */
   void called() {
-    views.get().calling = false;
+    View view = views.get();
+    if (view.calling) {
+      view.calling = false;
+      view.acquire();
+    }
   }
 
   /** At the start of a rewritten method: whoever else calls it may have synchronized before. */

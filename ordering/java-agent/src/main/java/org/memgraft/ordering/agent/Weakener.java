@@ -388,7 +388,8 @@ final class Weakener extends ClassVisitor {
     public void visitMethodInsn(
         int instruction, String of, String called, String shape, boolean isInterface) {
       handled();
-      boolean ofTheJdk = WeakCode.isOfTheJdk(of);
+      // A method that a class inherits from the JDK is the JDK's.
+      boolean ofTheJdk = !hierarchy.declares(loader, of, called, shape);
       boolean constructs = instruction == Opcodes.INVOKESPECIAL && called.equals("<init>");
       if (!ofTheJdk) {
         Bridge.callWeak(mv, "calling");

@@ -93,6 +93,12 @@ class WeakMemoryTest {
         };
     assertTrue(old(new Object(), call) > 0);
     assertEquals(0, old(new Object(), () -> memory.enter()));
+    Runnable ofAnother =
+        () -> {
+          memory.calling();
+          memory.called();
+        };
+    assertEquals(0, old(new Object(), ofAnother));
   }
 
   @Test

@@ -56,6 +56,12 @@ class WeakenerTest {
       }
     }
 
+    static final class Worker extends Thread {}
+
+    void ofTheJdkAllTheSame(Worker worker) throws InterruptedException {
+      worker.join();
+    }
+
     int caught() {
       try {
         return Integer.parseInt("none");
@@ -169,6 +175,11 @@ class WeakenerTest {
             "acquire"),
         calls("calls"));
     assertEquals(List.of("enter", "(parseInt)", "acquire", "loadInt"), calls("caught"));
+  }
+
+  @Test
+  void aMethodThatAClassInheritsFromTheJdkIsTheJdks() {
+    assertEquals(List.of("enter", "(join)", "acquire"), calls("ofTheJdkAllTheSame"));
   }
 
   /** Before the superclass's constructor nothing may touch the object. */
