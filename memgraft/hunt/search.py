@@ -48,15 +48,13 @@ def search(suspects: Suspects, fails: Fails, rank: Rank, *, most_alternatives: i
     """Of suspects that are a cure together: a smallest one; of several, one of the lowest ranks."""
     conflicts: list[Suspects] = []
     while True:
-        candidates = list(_meeting(conflicts, rank))
-        for at, cure in enumerate(candidates):
-            if not fails(suspects - cure):
-                others = candidates[at + 1 : at + 1 + most_alternatives]
-                alternatives = [other for other in others if not fails(suspects - other)]
-                return Found(cure, conflicts, alternatives)
-            # No other candidate needs to be tried before what this one tells is known.
-            conflicts.append(conflict_within(suspects - cure, fails))
-            break
+        cure, *others = _meeting(conflicts, rank)
+        plain = suspects - cure
+        # Where nothing is left to blame, the answers contradict each other; fresh launches will show it.
+        if not plain or not fails(plain):
+            alternatives = [other for other in others[:most_alternatives] if not fails(suspects - other)]
+            return Found(cure, conflicts, alternatives)
+        conflicts.append(conflict_within(plain, fails))
 
 
 def _meeting(conflicts: Sequence[Suspects], rank: Rank) -> Iterator[Suspects]:

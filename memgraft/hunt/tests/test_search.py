@@ -76,6 +76,12 @@ def test_a_program_that_does_not_fail_needs_nothing() -> None:
     assert search(frozenset(NAMES), lambda _plain: False, by_name).cure == frozenset()
 
 
+def test_answers_that_contradict_each_other_end_the_search() -> None:
+    """Launches fail by chance, too: the program seems to fail whatever is in order."""
+    assert search(frozenset(NAMES), lambda _plain: True, by_name).cure == frozenset(NAMES)
+    assert search(frozenset(), lambda _plain: True, by_name).cure == frozenset()
+
+
 @pytest.mark.parametrize("at", [0, 499, 999])
 def test_one_of_a_thousand_takes_few_questions(at: int) -> None:
     many = [f"p{number % 7}.C{number % 41}.f{number}" for number in range(1000)]
