@@ -150,7 +150,7 @@ class Only(Format):
 
 
 class Weak(Format):
-    """Of a memory that is as weak as the Java memory model allows."""
+    """Of a memory whose loads may get old values."""
 
     loads: NonNegativeInt
     """Those that could get an old value."""

@@ -61,7 +61,7 @@ class Finding:
 
     command: Sequence[str]
     weak: bool = False
-    """Whether memory was as weak as the Java memory model allows, but for what was put in order."""
+    """Whether loads could get old values, as far as the Java memory model allows, but for what was put in order."""
     verdict: Verdict = Verdict.OUT_OF_TIME
     doing: str = ""
     """What the hunt was busy with; of use where time ran out."""

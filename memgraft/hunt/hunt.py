@@ -63,7 +63,7 @@ class Asked:
     output: Path
     resume: bool = False
     weak: bool = False
-    """With a memory that is as weak as the Java memory model allows."""
+    """With weak memory."""
     hang_fixed: bool = True
     """False: how long a launch may take follows from those that passed."""
     sources: Sequence[Path] = ()
@@ -142,7 +142,7 @@ class Hunt:
 
     def _stock(self) -> None:
         """Until it is known how often the program fails by itself."""
-        what = "as weak as the memory model allows" if self._asked.weak else "the stock"
+        what = "weak memory" if self._asked.weak else "the stock"
         self._begin(f"{what}: how often does it fail?")
         count, started = self.finding.stock, time.monotonic()
         while count.failures < FAILURES_WANTED:
@@ -167,6 +167,9 @@ class Hunt:
         for one in observed:
             if one is not None:
                 observation.add(one)
+        missed = sum(jvm.grafts.bytecode.failed for jvm in jvms if jvm.grafts.bytecode)
+        if missed:
+            self.finding.notes.append(f"{count_of(missed, 'class')} could not be observed, and has no suspects")
         if not observed:
             raise CannotTakeError(
                 "no JVM lived long enough to say what its threads access: it was killed, or it halted; expected one "
@@ -259,7 +262,7 @@ class Hunt:
         done = False
         while not done or fresh[self._bare].launches < PAIRS_LEAST:
             for setting, count in fresh.items():
-                count.add("failed" if self._trials.once(setting) else "", 0.0)
+                count.add(self._trials.once(setting), 0.0)
             done = strict.gone(fresh[ordered].failures, fresh[ordered].passes) is not None
             controlled = test.gone(fresh[control].failures, fresh[control].passes) is not None
             done = done and (self._asked.weak or controlled)

@@ -38,8 +38,8 @@ def hunt(
         bool,
         typer.Option(
             "--weak",
-            help="Make memory as weak as the Java memory model allows, so that failures show that this machine seldom "
-            "shows or never.",
+            help="Let loads get old values, as far as the Java memory model allows, so that failures show that this "
+            "machine seldom shows or never.",
         ),
     ] = False,
     sources: Annotated[

@@ -28,7 +28,7 @@ def show(finding: Finding, screen: Screen) -> None:
 
 
 def _rows(finding: Finding) -> Iterator[tuple[str, Count]]:
-    bare = "none: as weak as allowed" if finding.weak else "none: the stock"
+    bare = "none: weak memory" if finding.weak else "none: the stock"
     yield bare, finding.stock
     if finding.consistent is not None:
         yield "all", finding.consistent
@@ -46,7 +46,7 @@ def _rows(finding: Finding) -> Iterator[tuple[str, Count]]:
 
 
 def _symptoms(count: Count) -> str:
-    return "; ".join(symptom for symptom, _ in count.symptoms.most_common(2) if symptom != "failed")
+    return "; ".join(symptom for symptom, _ in count.symptoms.most_common(2))
 
 
 def _lines(finding: Finding) -> Iterator[str]:

@@ -30,7 +30,7 @@ from memgraft.grafts import table
 from memgraft.grafts.selection import select
 from memgraft.hunt.sequential import SequentialTest
 from memgraft.jvm import launch
-from memgraft.jvm.summaries import refusal_of, require_space, unreached_error
+from memgraft.jvm.summaries import refusal_of, require_space, unreached_error, unsound_of
 from memgraft.screen import write_file
 
 KEPT_FAILURES = 5
@@ -53,7 +53,7 @@ class Kind(StrEnum):
     OBSERVED = "observed"
     """None; which threads access what is written down."""
     WEAK = "weak"
-    """Those named are in order, and all others as weak as the Java memory model allows."""
+    """Those named are in order, and loads of all others may get old values."""
     HOTSPOT = "hotspot"
     """All are put in order by the other engine: HotSpot's own joints."""
 
@@ -196,8 +196,8 @@ class Trials:
             self.once(setting)
         return gone
 
-    def once(self, setting: Setting) -> bool:
-        """One more launch: whether it failed."""
+    def once(self, setting: Setting) -> str:
+        """One more launch: how it failed; empty where it passed."""
         if earlier := self._earlier[setting.key]:
             kept = earlier.popleft()
             symptom, seconds = str(kept["symptom"]), float(kept["seconds"])
@@ -210,7 +210,7 @@ class Trials:
                 file.write(json.dumps(entry) + "\n")
         self.counts[setting].add(symptom, seconds)
         self._watcher(setting, self.counts[setting])
-        return bool(symptom)
+        return symptom
 
     def observe(self) -> list[JvmSummary]:
         """One launch in which threads' accesses are written down; what its JVMs left, however it ended."""
@@ -224,7 +224,7 @@ class Trials:
             printed = printed_in(scratch / "stdout") + printed_in(scratch / "stderr")
             symptom = self.symptom.of(ended, hung=hung, printed=printed)
             if setting != STOCK:
-                self._require_joined(setting, ended, read_summaries(scratch / "summaries"), scratch, symptom)
+                self._require_joined(ended, read_summaries(scratch / "summaries"), scratch, symptom)
             if symptom and self.counts[setting].failures < KEPT_FAILURES:
                 number = self.launches + 1
                 write_file(self.folder / "failures" / f"{number}-{setting.kind}.txt", f"{symptom}\n\n{printed}")
@@ -293,9 +293,7 @@ class Trials:
             write_file(file, "".join(f"{name}\n" for name in sorted(setting.names)))
         return file
 
-    def _require_joined(
-        self, setting: Setting, ended: launch.Ended, jvms: Sequence[JvmSummary], scratch: Path, symptom: str
-    ) -> None:
+    def _require_joined(self, ended: launch.Ended, jvms: Sequence[JvmSummary], scratch: Path, symptom: str) -> None:
         """An error where the agent did not do its work: what such a launch shows would be the stock's."""
         if refusal := refusal_of(jvms):
             raise refusal
@@ -307,14 +305,8 @@ class Trials:
                     f"{self.program.variable}: {launch.describe_exit(ended.exit_code)}"
                 )
             raise self._unreached()
-        for jvm in jvms:
-            bytecode = jvm.grafts.bytecode
-            if bytecode is not None and bytecode.failed:
-                name, why = next(iter(bytecode.failed_classes.items()))
-                raise CannotTakeError(
-                    f"{jvm.jvm}: {bytecode.failed} of its classes could not be rewritten, such as {name} ({why}); with "
-                    f"{setting.kind} accesses expected none"
-                )
+        if unsound := unsound_of(jvms):
+            raise unsound
 
     def _unreached(self) -> MemgraftError:
         return unreached_error(self.program.command, launch.Joining(self.program.variable))

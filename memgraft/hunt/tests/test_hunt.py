@@ -11,6 +11,7 @@ import pytest
 
 from memgraft import native
 from memgraft.conftest import Done, Memgraft
+from memgraft.hunt.trials import STOCK, Program, Symptom, Trials
 
 FAKE = [sys.executable, str(Path(__file__).parent / "fake_program.py")]
 
@@ -128,10 +129,17 @@ def test_a_program_that_never_fails_is_not_hunted_in(hunt: Hunt) -> None:
     assert "There is nothing to hunt for until it fails more often" in done.out
 
 
-def test_a_hang_is_a_failure(hunt: Hunt) -> None:
-    """Whatever passes ends by itself, so that this does not depend on how long a launch takes."""
-    found = hunt.found("always=1", "hang=1", OTHERS, options=("--hang", "0.3"))
-    assert found["stock"]["symptoms"] == {"ran longer than 0.3 s": 10}
+def test_a_hang_is_a_failure(tmp_path: Path) -> None:
+    """However long a launch takes until it hangs."""
+    python = Path(sys.executable)
+    program = Program([*FAKE, "always=1", "hang=1"], python, "JAVA_TOOL_OPTIONS", tmp_path / "agent.jar")
+    trials = Trials(program, Symptom(hang_seconds=0.2), tmp_path)
+    assert trials.once(STOCK) == "ran longer than 0.2 s"
+    assert trials.counts[STOCK].as_json() == {
+        "launches": 1,
+        "failures": 1,
+        "symptoms": {"ran longer than 0.2 s": 1},
+    }
 
 
 def test_what_it_prints_may_be_the_failure(hunt: Hunt) -> None:
@@ -206,7 +214,7 @@ def test_a_hunt_that_runs_out_of_time_says_what_it_was_at(hunt: Hunt) -> None:
         (
             (),
             ("conflicts=a.A.x", "missed=org.example.Large"),
-            "1 of its classes could not be rewritten, such as org.ex",
+            "1 class could not be rewritten, such as org.example.Large",
             3,
         ),
         ((), ("conflicts=a.A.x", "mute=1"), "no JVM that", 2),

@@ -145,11 +145,8 @@ public final class Agent {
     transformer
         .failed()
         .some()
-        .forEach((name, why) -> lines.add(name + " is not sequentially consistent: " + why));
-    transformer
-        .unfenced()
-        .some()
-        .forEach((name, why) -> lines.add(name + " is not sequentially consistent: " + why));
+        .forEach((name, why) -> lines.add(name + " could not be rewritten: " + why));
+    transformer.unfenced().some().forEach((name, why) -> lines.add(name + " has " + why));
     return lines;
   }
 

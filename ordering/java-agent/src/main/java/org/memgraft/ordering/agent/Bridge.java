@@ -43,8 +43,11 @@ final class Bridge {
 
   private static Map<String, MethodType> weak() {
     Map<String, MethodType> types = new TreeMap<>();
-    for (String name : List.of("enter", "acquire", "calling", "called", "barrier")) {
+    for (String name : List.of("acquire", "called", "barrier")) {
       types.put(name, MethodType.methodType(void.class));
+    }
+    for (String name : List.of("enter", "calling")) {
+      types.put(name, MethodType.methodType(void.class, int.class));
     }
     types.put("reach", MethodType.methodType(void.class, Object.class));
     for (String name : List.of("acquireOf", "releaseOf")) {

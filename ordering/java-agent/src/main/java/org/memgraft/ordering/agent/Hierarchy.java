@@ -12,10 +12,11 @@ import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.FieldVisitor;
 import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
 
 /**
- * Which class declares a field. Bytecode names it by any class that has it, be it inherited.
- * Classes of one name from several loaders are taken for one.
+ * Which class declares a field or a method. Bytecode names it by any class that has it, be it
+ * inherited. Classes of one name from several loaders are taken for one.
  */
 final class Hierarchy {
   /**
@@ -56,7 +57,9 @@ final class Hierarchy {
           @Override
           public MethodVisitor visitMethod(
               int access, String name, String shape, String signature, String[] exceptions) {
-            methods.add(name + shape);
+            if ((access & Opcodes.ACC_NATIVE) == 0) {
+              methods.add(name + shape);
+            }
             return null;
           }
         },
@@ -82,7 +85,10 @@ final class Hierarchy {
     return new Field(owner, 0, false);
   }
 
-  /** Whether a class, or a superclass of it, declares a method, up to the first of the JDK's. */
+  /**
+   * Whether a class, or a superclass of it, declares a method that is in bytecode, up to the first
+   * class of the JDK's.
+   */
   boolean declares(ClassLoader loader, String owner, String name, String shape) {
     for (String at = owner; at != null && !WeakCode.isOfTheJdk(at); ) {
       Known known = find(loader, at);

@@ -35,7 +35,7 @@ interface Treatment {
 
   /** Weakens accesses but for those that the subset names. */
   static Treatment weakening(Subset inOrder, Hierarchy hierarchy) {
-    Weakener.Numbers numbers = new Weakener.Numbers();
+    FieldNumbers numbers = new FieldNumbers();
     return (loader, original, sites) -> {
       hierarchy.add(new ClassReader(original));
       return Weakener.rewrite(original, loader, numbers, hierarchy, inOrder);

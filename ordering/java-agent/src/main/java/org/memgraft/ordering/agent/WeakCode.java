@@ -2,17 +2,26 @@ package org.memgraft.ordering.agent;
 
 import java.util.Set;
 import java.util.regex.Pattern;
+import org.objectweb.asm.Handle;
+import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 
 /** What {@link Weakener} has to know of code that it does not rewrite. */
 final class WeakCode {
-  /** What of the JDK synchronizes with nobody. Everything else of it is taken to. */
+  /**
+   * What of the JDK synchronizes with nobody, as long as it gets no object whose methods it may
+   * call. Everything else of it is taken to.
+   */
   private static final Pattern WITHOUT_ORDER =
       Pattern.compile(
-          "java/lang/(Object\\.(<init>|getClass|hashCode|equals)|(Strict)?Math\\..*|Thread\\.(onSpinWait"
-              + "|currentThread|sleep|yield)|System\\.(nanoTime|currentTimeMillis|identityHashCode)"
-              + "|(Boolean|Byte|Character|Short|Integer|Long|Float|Double|Number|String|StringBuilder"
-              + "|Enum|Record)\\..*)");
+          "java/lang/(Object\\.(<init>|getClass)|(Strict)?Math\\..*|Thread\\.(onSpinWait|currentThread"
+              + "|sleep|yield)|System\\.(nanoTime|currentTimeMillis)|(Enum|Record)\\.<init>"
+              + "|(Boolean|Byte|Character|Short|Integer|Long|Float|Double|Number|String|StringBuilder)"
+              + "\\..*)");
+
+  /** The parameters of such a method: numbers and strings. */
+  private static final Pattern WITHOUT_OBJECTS =
+      Pattern.compile("\\(([ZBCSIJFD]|Ljava/lang/String;)*\\).*");
 
   private static final Pattern OF_A_JDK = Pattern.compile("\\[.*|(javax?|jdk|sun|com/sun)/.*");
 
@@ -37,9 +46,26 @@ final class WeakCode {
     return OF_A_JDK.matcher(owner).matches();
   }
 
+  /** Tells methods of different names or shapes apart, nearly always; never 0. */
+  static int idOf(String method, String shape) {
+    return (method + shape).hashCode() | 1;
+  }
+
   /** Whether a method of the JDK may synchronize with another thread. */
-  static boolean orders(String owner, String method) {
-    return !WITHOUT_ORDER.matcher(owner + '.' + method).matches();
+  static boolean orders(String owner, String method, String shape) {
+    return !WITHOUT_ORDER.matcher(owner + '.' + method).matches()
+        || !WITHOUT_OBJECTS.matcher(shape).matches();
+  }
+
+  /**
+   * Whether an invokedynamic may: neither making a function nor joining numbers and strings does.
+   */
+  static boolean orders(Handle bootstrap, String shape) {
+    return switch (bootstrap.getOwner()) {
+      case "java/lang/invoke/LambdaMetafactory" -> false;
+      case "java/lang/invoke/StringConcatFactory" -> !WITHOUT_OBJECTS.matcher(shape).matches();
+      default -> true;
+    };
   }
 
   /** Whether a field of that type, being final, shows what its object's constructor stored. */
@@ -55,6 +81,16 @@ final class WeakCode {
       case Type.DOUBLE -> "Double";
       case Type.ARRAY, Type.OBJECT -> "Reference";
       default -> "Int";
+    };
+  }
+
+  /** Of the elements that an instruction loads or stores. */
+  static Type elementType(int instruction) {
+    return switch (instruction) {
+      case Opcodes.LALOAD, Opcodes.LASTORE -> Type.LONG_TYPE;
+      case Opcodes.FALOAD, Opcodes.FASTORE -> Type.FLOAT_TYPE;
+      case Opcodes.DALOAD, Opcodes.DASTORE -> Type.DOUBLE_TYPE;
+      default -> Type.INT_TYPE;
     };
   }
 }

@@ -5,9 +5,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * A memory as weak as the Java memory model lets it be, for the accesses that {@link Weakener} has
- * rewritten. Each variable remembers its last values. A plain load may get any of them that does
- * not come before another one which happens before the load.
+ * A memory whose loads may get old values, as far as the Java memory model allows, for the accesses
+ * that {@link Weakener} has rewritten. Each variable remembers its last values. A plain load may
+ * get any of them that does not come before another one which happens before the load.
  *
  * <p>What happens before what is known by vector clocks: each store has its thread's next number,
  * and each thread knows up to which number it has seen every other thread. Monitors, and whatever
@@ -22,7 +22,7 @@ final class WeakMemory {
   private static final Object STATICS = new Object();
 
   /** Threads that live at once; later ones get what was stored last. */
-  static final int MOST_THREADS = 256;
+  static final int MOST_THREADS = 64;
 
   private static final int VARIABLES = 1 << 14;
   private static final int STRIPES = 1 << 8;
@@ -64,7 +64,10 @@ final class WeakMemory {
     private final long[] seen = new long[MOST_THREADS];
 
     private int seenEpoch;
-    private boolean calling;
+
+    /** The method that is about to be entered; 0: none. */
+    private int calling;
+
     private long random;
     private final Object[] reached = new Object[64];
 
@@ -165,10 +168,6 @@ final class WeakMemory {
       this.where = where;
     }
 
-    boolean is(Object at, int where) {
-      return this.at == at && this.where == where;
-    }
-
     void add(Value value) {
       if (count == MOST_VALUES) {
         System.arraycopy(values, 1, values, 0, MOST_VALUES - 1);
@@ -182,6 +181,12 @@ final class WeakMemory {
   private static int placeOf(Object at, int where) {
     int hash = System.identityHashCode(at) * 31 + where;
     return (hash ^ (hash >>> 14)) & (VARIABLES - 1);
+  }
+
+  /** The variable at its place, or null. The caller holds the stripe. */
+  private Variable known(int place, Object at, int where) {
+    Variable there = variables[place];
+    return there != null && there.at == at && there.where == where ? there : null;
   }
 
   private Object stripeOf(int place) {
@@ -203,8 +208,8 @@ final class WeakMemory {
     Object at = given == null ? STATICS : given;
     int place = placeOf(at, where);
     synchronized (stripeOf(place)) {
-      Variable variable = variables[place];
-      if (view.number == NOBODY || variable == null || !variable.is(at, where)) {
+      Variable variable = known(place, at, where);
+      if (view.number == NOBODY || variable == null) {
         return null;
       }
       int newest = variable.count - 1;
@@ -242,13 +247,13 @@ final class WeakMemory {
     Object at = given == null ? STATICS : given;
     int place = placeOf(at, where);
     synchronized (stripeOf(place)) {
-      Variable variable = variables[place];
+      Variable variable = known(place, at, where);
       if (view.number == NOBODY) {
         // Nobody could tell who has seen this one.
         variables[place] = null;
         return;
       }
-      if (variable == null || !variable.is(at, where)) {
+      if (variable == null) {
         variable = new Variable(at, where);
         variable.add(new Value(NOBODY, 0, oldBits, old));
         variables[place] = variable;
@@ -314,12 +319,12 @@ final class WeakMemory {
     Object at = given == null ? STATICS : given;
     int place = placeOf(at, where);
     synchronized (stripeOf(place)) {
-      Variable variable = variables[place];
+      Variable variable = known(place, at, where);
       if (view.number == NOBODY) {
         variables[place] = null;
         return;
       }
-      if (variable == null || !variable.is(at, where)) {
+      if (variable == null) {
         variable = new Variable(at, where);
         // Of earlier ones nothing is known: they may have released all that there was.
         variable.released = new long[MOST_THREADS];
@@ -340,8 +345,8 @@ final class WeakMemory {
     Object at = given == null ? STATICS : given;
     int place = placeOf(at, where);
     synchronized (stripeOf(place)) {
-      Variable variable = variables[place];
-      if (variable != null && variable.is(at, where) && variable.released != null) {
+      Variable variable = known(place, at, where);
+      if (variable != null && variable.released != null) {
         view.join(variable.released);
         return;
       }
@@ -352,7 +357,7 @@ final class WeakMemory {
   /** After whatever may have synchronized with any other thread. */
   void acquire() {
     View view = views.get();
-    view.calling = false;
+    view.calling = 0;
     view.acquire();
   }
 
@@ -366,9 +371,9 @@ final class WeakMemory {
     }
   }
 
-  /** Before a call of a rewritten method, by another one. */
-  void calling() {
-    views.get().calling = true;
+  /** Before a rewritten method calls another one, which is known by its name and shape. */
+  void calling(int method) {
+    views.get().calling = method;
   }
 
   /**
@@ -377,18 +382,22 @@ final class WeakMemory {
    */
   void called() {
     View view = views.get();
-    if (view.calling) {
-      view.calling = false;
+    if (view.calling != 0) {
+      view.calling = 0;
       view.acquire();
     }
   }
 
-  /** At the start of a rewritten method: whoever else calls it may have synchronized before. */
-  void enter() {
+  /**
+   * At the start of a rewritten method: whoever else calls it may have synchronized before. Between
+   * two of the program's methods there may be one that the JDK has made, of a lambda or of a proxy;
+   * then this is not the method that was called.
+   */
+  void enter(int method) {
     View view = views.get();
-    if (view.calling) {
-      view.calling = false;
-    } else {
+    boolean called = view.calling == method;
+    view.calling = 0;
+    if (!called) {
       view.acquire();
     }
   }

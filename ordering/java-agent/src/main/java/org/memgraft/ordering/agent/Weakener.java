@@ -19,26 +19,18 @@ import org.objectweb.asm.Type;
  * are: their type is not known here. So do fields of a class that cannot be read.
  */
 final class Weakener extends ClassVisitor {
-  private final Numbers numbers;
+  private final FieldNumbers numbers;
   private final Hierarchy hierarchy;
   private final Subset inOrder;
   private final ClassLoader loader;
   private final Map<String, Integer> locals;
+  private boolean hasFrames;
   private String name;
   private String parent;
 
-  /** Which field has which number: the same in all classes. */
-  static final class Numbers {
-    private final Map<String, Integer> numbers = new HashMap<>();
-
-    synchronized int of(String owner, String name, String shape) {
-      return numbers.computeIfAbsent(owner + '.' + name + ' ' + shape, unused -> numbers.size());
-    }
-  }
-
   private Weakener(
       ClassVisitor next,
-      Numbers numbers,
+      FieldNumbers numbers,
       Hierarchy hierarchy,
       Subset inOrder,
       ClassLoader loader,
@@ -57,7 +49,11 @@ final class Weakener extends ClassVisitor {
    * @param inOrder names what is taken to be volatile, though it is not declared so
    */
   static byte[] rewrite(
-      byte[] original, ClassLoader loader, Numbers numbers, Hierarchy hierarchy, Subset inOrder) {
+      byte[] original,
+      ClassLoader loader,
+      FieldNumbers numbers,
+      Hierarchy hierarchy,
+      Subset inOrder) {
     ClassReader reader = new ClassReader(original);
     ClassWriter writer = new ClassWriter(reader, 0);
     reader.accept(new Weakener(writer, numbers, hierarchy, inOrder, loader, locals(reader)), 0);
@@ -87,6 +83,7 @@ final class Weakener extends ClassVisitor {
   @Override
   public void visit(
       int version, int access, String name, String signature, String parent, String[] interfaces) {
+    hasFrames = (version & 0xFFFF) >= Opcodes.V1_6;
     this.name = name;
     this.parent = parent;
     super.visit(version, access, name, signature, parent, interfaces);
@@ -102,7 +99,7 @@ final class Weakener extends ClassVisitor {
     }
     return method.equals("<clinit>")
         ? new Initializer(next)
-        : new Method(next, access, method, variables);
+        : new Method(next, access, method, shape, variables);
   }
 
   /** What it stores, every thread has seen that uses the class: it is left as it is. */
@@ -122,6 +119,7 @@ final class Weakener extends ClassVisitor {
 
   private final class Method extends MethodVisitor {
     private final int access;
+    private final int id;
     private final boolean elementsInOrder;
 
     /** Of a value to be stored, of the one that was there, and of an object. */
@@ -134,11 +132,15 @@ final class Weakener extends ClassVisitor {
     /** Of a constructor: whether its own object may be used like any other. */
     private boolean constructed;
 
+    /** From here on, exceptions that leave the method are heard of. */
+    private final Label start = new Label();
+
     private int fresh;
 
-    Method(MethodVisitor next, int access, String method, int variables) {
+    Method(MethodVisitor next, int access, String method, String shape, int variables) {
       super(Rewriter.API, next);
       this.access = access;
+      id = WeakCode.idOf(method, shape);
       constructed = !method.equals("<init>");
       value = variables;
       old = variables + 2;
@@ -152,12 +154,35 @@ final class Weakener extends ClassVisitor {
       if ((access & Opcodes.ACC_SYNCHRONIZED) != 0) {
         Bridge.callWeak(mv, "acquire");
       } else {
+        super.visitLdcInsn(id);
         Bridge.callWeak(mv, "enter");
       }
+      if (constructed) {
+        super.visitLabel(start);
+      }
+    }
+
+    /**
+     * A call that fails before the method is entered would leave its mark for whatever the JDK
+     * calls next, where the program has no handler.
+     */
+    private void hearOfExceptions() {
+      Label end = new Label();
+      // The last in the table: the method's own come first.
+      super.visitTryCatchBlock(start, end, end, null);
+      super.visitLabel(end);
+      if (hasFrames) {
+        super.visitFrame(Opcodes.F_FULL, 0, new Object[0], 1, new Object[] {"java/lang/Throwable"});
+      }
+      Bridge.callWeak(mv, "acquire");
+      super.visitInsn(Opcodes.ATHROW);
     }
 
     @Override
     public void visitMaxs(int stack, int variables) {
+      if (constructed) {
+        hearOfExceptions();
+      }
       // An array and an index twice, an object and its number, and two values of two words.
       super.visitMaxs(stack + 10, variables + 5);
     }
@@ -343,7 +368,7 @@ final class Weakener extends ClassVisitor {
     }
 
     private void element(int instruction, boolean loads) {
-      Type type = elementType(instruction);
+      Type type = WeakCode.elementType(instruction);
       if (loads) {
         super.visitInsn(Opcodes.DUP2);
         super.visitInsn(instruction);
@@ -375,15 +400,6 @@ final class Weakener extends ClassVisitor {
       }
     }
 
-    private static Type elementType(int instruction) {
-      return switch (instruction) {
-        case Opcodes.LALOAD, Opcodes.LASTORE -> Type.LONG_TYPE;
-        case Opcodes.FALOAD, Opcodes.FASTORE -> Type.FLOAT_TYPE;
-        case Opcodes.DALOAD, Opcodes.DASTORE -> Type.DOUBLE_TYPE;
-        default -> Type.INT_TYPE;
-      };
-    }
-
     @Override
     public void visitMethodInsn(
         int instruction, String of, String called, String shape, boolean isInterface) {
@@ -392,19 +408,21 @@ final class Weakener extends ClassVisitor {
       boolean ofTheJdk = !hierarchy.declares(loader, of, called, shape);
       boolean constructs = instruction == Opcodes.INVOKESPECIAL && called.equals("<init>");
       if (!ofTheJdk) {
+        super.visitLdcInsn(WeakCode.idOf(called, shape));
         Bridge.callWeak(mv, "calling");
       }
       super.visitMethodInsn(instruction, of, called, shape, isInterface);
       if (constructs) {
         if (fresh > 0) {
           fresh--;
-        } else if (of.equals(name) || of.equals(parent)) {
+        } else if (!constructed && (of.equals(name) || of.equals(parent))) {
           constructed = true;
+          super.visitLabel(start);
         }
       }
       if (!ofTheJdk) {
         Bridge.callWeak(mv, "called");
-      } else if (WeakCode.orders(of, called)) {
+      } else if (WeakCode.orders(of, called, shape)) {
         Bridge.callWeak(mv, "acquire");
       }
     }
@@ -423,7 +441,7 @@ final class Weakener extends ClassVisitor {
         String called, String shape, Handle bootstrap, Object... arguments) {
       handled();
       super.visitInvokeDynamicInsn(called, shape, bootstrap, arguments);
-      if (Calls.of(bootstrap) != null) {
+      if (WeakCode.orders(bootstrap, shape)) {
         Bridge.callWeak(mv, "acquire");
       }
     }

@@ -9,6 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
@@ -84,8 +86,17 @@ class TransformerTest {
   }
 
   /** Bytes that are no class any more must neither stop it nor pass it unseen. */
-  @Test
-  void namesWhatIsNoClassFile() {
+  @ParameterizedTest
+  @ValueSource(strings = {"fences", "watching", "weakening"})
+  void namesWhatIsNoClassFile(String treatment) {
+    Hierarchy hierarchy = new Hierarchy();
+    Transformer transformer =
+        switch (treatment) {
+          case "fences" -> everything(true);
+          case "watching" ->
+              new Transformer(false, true, Treatment.watching(hierarchy, new Touches()));
+          default -> new Transformer(false, true, Treatment.weakening(Subset.ALL, hierarchy));
+        };
     byte[] original = RewriterTest.bytesOf(Sample.class);
     byte[] kept = original.clone();
     Random random = new Random(1);
@@ -95,7 +106,7 @@ class TransformerTest {
       for (int change = random.nextInt(4); change >= 0; change--) {
         mutated[random.nextInt(mutated.length)] = (byte) random.nextInt();
       }
-      transformed("Mutated" + i, mutated);
+      transformer.transform(null, "Mutated" + i, null, null, mutated);
     }
     assertArrayEquals(kept, original);
     assertEquals(tries, transformer.classes() + transformer.failed().count());

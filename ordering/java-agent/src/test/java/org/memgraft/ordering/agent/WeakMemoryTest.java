@@ -77,7 +77,7 @@ class WeakMemoryTest {
   @Test
   void notSoAfterWhateverOrdersThem() {
     assertEquals(0, old(new Object(), memory::acquire));
-    assertEquals(0, old(new Object(), memory::enter));
+    assertEquals(0, old(new Object(), () -> memory.enter(3)));
     Object made = new Object();
     assertEquals(0, old(made, () -> memory.reach(made)));
     assertEquals(0, memory.stale());
@@ -87,15 +87,21 @@ class WeakMemoryTest {
   void aCallWithinTheProgramOrdersNothing() {
     Runnable call =
         () -> {
-          memory.calling();
-          memory.enter();
+          memory.calling(3);
+          memory.enter(3);
           memory.called();
         };
     assertTrue(old(new Object(), call) > 0);
-    assertEquals(0, old(new Object(), () -> memory.enter()));
+    assertEquals(0, old(new Object(), () -> memory.enter(3)));
+    Runnable byALambda =
+        () -> {
+          memory.calling(5);
+          memory.enter(3);
+        };
+    assertEquals(0, old(new Object(), byALambda));
     Runnable ofAnother =
         () -> {
-          memory.calling();
+          memory.calling(3);
           memory.called();
         };
     assertEquals(0, old(new Object(), ofAnother));
