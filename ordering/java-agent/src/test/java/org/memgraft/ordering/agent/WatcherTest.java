@@ -151,6 +151,22 @@ class WatcherTest {
   }
 
   @Test
+  void threadsThatTakeTurnsAreCountedOnceEach() throws InterruptedException {
+    int load = touches.number("first", false);
+    for (int turn = 0; turn < 3; turn++) {
+      touches.accept(load);
+      Thread other = new Thread(() -> touches.accept(load), "other");
+      other.start();
+      other.join();
+    }
+    touches.accept(load);
+    List<Map<String, Object>> loads = accesses(touches.done().get(0), "loads");
+    String here = Thread.currentThread().getName();
+    assertEquals(List.of(here, "other", "other", "other"), threads(loads));
+    assertEquals(4L, loads.get(0).get("times"));
+  }
+
+  @Test
   void fourThreadsAreEnough() throws InterruptedException {
     int load = touches.number("first", false);
     for (int i = 0; i < 6; i++) {
