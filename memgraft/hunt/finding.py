@@ -6,11 +6,12 @@ from enum import StrEnum
 from typing import Any
 
 from memgraft import __version__
+from memgraft.hunt.explain import Explanation, explain
 from memgraft.hunt.patch import Declared
 from memgraft.hunt.search import Suspects
 from memgraft.hunt.sequential import chance_of_no_difference
 from memgraft.hunt.suspects import Observation, Suspect
-from memgraft.hunt.trials import Count
+from memgraft.hunt.trials import Count, Launched
 
 SCHEMA = 1
 
@@ -56,6 +57,23 @@ class Confirmed:
 
 
 @dataclass
+class Phase:
+    """A part of the hunt, and its launches in order."""
+
+    doing: str
+    began_seconds: float
+    """Since the hunt's start; what --resume takes over from an earlier one took no time."""
+    launched: list[Launched] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "doing": self.doing,
+            "began_seconds": round(self.began_seconds, 3),
+            "launches": [one.as_json() for one in self.launched],
+        }
+
+
+@dataclass
 class Finding:
     """What is known so far; at the end, all of it."""
 
@@ -63,8 +81,7 @@ class Finding:
     weak: bool = False
     """Whether loads could get old values, as far as the Java memory model allows, but for what was put in order."""
     verdict: Verdict = Verdict.OUT_OF_TIME
-    doing: str = ""
-    """What the hunt was busy with; of use where time ran out."""
+    phases: list[Phase] = field(default_factory=list)
     launches: int = 0
     seconds: float = 0.0
     stock: Count = field(default_factory=Count)
@@ -97,7 +114,23 @@ class Finding:
         known = self.observation.suspects.get(name) if self.observation else None
         return known or Suspect(name)
 
+    @property
+    def doing(self) -> str:
+        """What the hunt was busy with; of use where time ran out."""
+        return self.phases[-1].doing if self.phases else ""
+
+    @property
+    def explanation(self) -> Explanation | None:
+        """What may have happened, of a verdict that names something."""
+        if self.verdict is not Verdict.FOUND:
+            return None
+        others = frozenset().union(*self.conflicts) - self.cure
+        return explain(
+            [self.suspect(name) for name in sorted(self.cure)], [self.suspect(name) for name in sorted(others)]
+        )
+
     def as_json(self) -> dict[str, Any]:
+        explanation = self.explanation
         return {
             "schema": SCHEMA,
             "kind": "hunt",
@@ -119,6 +152,8 @@ class Finding:
             "alternatives": [sorted(one) for one in self.alternatives],
             "confirmed": self.confirmed.as_json() if self.confirmed else None,
             "hotspot": self.hotspot.as_json() if self.hotspot else None,
+            "explanation": explanation.as_json() if explanation else None,
+            "phases": [phase.as_json() for phase in self.phases],
             "patch": self.patch,
             "notes": self.notes,
         }

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from memgraft.errors import CannotTakeError, WrongUsageError
 from memgraft.formats.ordering import Observed
-from memgraft.hunt.finding import Confirmed, Finding, Verdict
+from memgraft.hunt.finding import Confirmed, Finding, Phase, Verdict
 from memgraft.hunt.patch import find, is_field, patch
 from memgraft.hunt.search import Suspects, search
 from memgraft.hunt.sequential import SequentialTest, lowest_rate
@@ -21,6 +21,7 @@ from memgraft.hunt.trials import (
     WEAK,
     Count,
     Kind,
+    Launched,
     OutOfTimeError,
     Setting,
     Symptom,
@@ -47,7 +48,9 @@ HANG_LEAST_SECONDS = 10.0
 CONFIRMED_WRONGLY = 0.0001
 """How often fresh launches confirm a set that cures nothing, at most."""
 PAIRS_LEAST = 6
-PATCH = "fix.patch"
+SEARCHES_MOST = 3
+REMAINDER_LAUNCHES = 200
+"""At most, to learn how often it still fails."""
 
 Said = Callable[[str], None]
 
@@ -78,25 +81,26 @@ class Hunt:
         prepare_folder(asked.output, asked.command, weak=asked.weak, resume=asked.resume)
         self._asked = asked
         self._say = say
-        self._trials = Trials(program, asked.symptom, asked.output, watcher)
+        self._watcher = watcher
+        self._trials = Trials(program, asked.symptom, asked.output, self._launched)
         self._bare = WEAK if asked.weak else STOCK
+        self._started = time.monotonic()
         self.finding = Finding(asked.command, asked.weak)
 
     def _in_order(self, names: Suspects) -> Setting:
         return Setting(Kind.WEAK if self._asked.weak else Kind.ORDERED, names)
 
     def run(self) -> Finding:
-        """All phases, or those for which there is time; the finding is written to the hunt's folder."""
-        started = time.monotonic()
-        self._trials.deadline = started + self._asked.seconds
+        """All phases, or those for which there is time."""
+        self._started = time.monotonic()
+        self._trials.deadline = self._started + self._asked.seconds
         finding = self.finding
         try:
             finding.verdict = self._phases()
         except OutOfTimeError:
             finding.verdict = Verdict.OUT_OF_TIME
         finding.launches = self._trials.launches
-        finding.seconds = time.monotonic() - started
-        write_file(self._asked.output / "finding.json", dump(finding.as_json()))
+        finding.seconds = time.monotonic() - self._started
         return finding
 
     def _phases(self) -> Verdict:
@@ -137,8 +141,12 @@ class Hunt:
             self._trials.symptom = replace(self._trials.symptom, hang_seconds=seconds)
 
     def _begin(self, doing: str) -> None:
-        self.finding.doing = doing
+        self.finding.phases.append(Phase(doing, time.monotonic() - self._started))
         self._say(doing)
+
+    def _launched(self, launched: Launched, count: Count) -> None:
+        self.finding.phases[-1].launched.append(launched)
+        self._watcher(launched, count)
 
     def _stock(self) -> None:
         """Until it is known how often the program fails by itself."""
@@ -154,12 +162,12 @@ class Hunt:
 
     def _observe(self) -> Observation:
         """Which threads access what; kept, so that a hunt that goes on later looks for the same."""
+        self._begin("observing: which threads access what?")
         kept = self._asked.output / "observed.json"
         observation = Observation()
         if kept.exists():
             observation.add(Observed.model_validate(json.loads(kept.read_text(encoding="utf-8"))))
             return observation
-        self._begin("observing: which threads access what?")
         jvms = self._trials.observe()
         if refusal := refusal_of(jvms):
             raise refusal
@@ -197,25 +205,58 @@ class Hunt:
 
     def _search(self, observation: Observation, test: SequentialTest) -> Verdict:
         finding, trials = self.finding, self._trials
-        self._begin(f"the smallest set of {count_of(len(finding.suspects), 'suspect')}")
 
         def fails(plain: Suspects) -> bool:
             return not trials.gone(self._in_order(finding.suspects - plain), test)
 
-        found = search(finding.suspects, fails, observation.rank)
-        finding.cure, finding.conflicts, finding.alternatives = found.cure, found.conflicts, found.alternatives
-        if not found.cure:
-            # The agent alone, which changes nothing, makes it vanish.
-            return Verdict.TIMING
-        finding.confirmed = self._confirm(test)
-        if not self._is_gone(finding.confirmed.ordered, replace(test, wrongly_gone=CONFIRMED_WRONGLY)):
+        confirmed = None
+        for _ in range(SEARCHES_MOST):
+            self._begin(f"the smallest set of {count_of(len(finding.suspects), 'suspect')}")
+            found = search(finding.suspects, fails, observation.rank)
+            finding.cure, finding.conflicts, finding.alternatives = found.cure, found.conflicts, found.alternatives
+            if not found.cure:
+                # The agent alone, which changes nothing, makes it vanish.
+                return Verdict.TIMING
+            finding.confirmed = self._confirm(finding.cure, test)
+            if self._is_gone(finding.confirmed.ordered, replace(test, wrongly_gone=CONFIRMED_WRONGLY)):
+                confirmed = finding.confirmed
+                break
+            # A set that helps, and not enough: the next search knows the fresh launches, too.
+        if confirmed is None:
             return Verdict.UNSTABLE
-        if finding.confirmed.delayed is not None and self._is_gone(finding.confirmed.delayed, test):
+        if confirmed.delayed is not None and self._is_gone(confirmed.delayed, test):
             return Verdict.TIMING
+        self._what_remains(confirmed, observation, test)
         self._fix()
         if not self._asked.weak:
             self._ask_the_other_engine(test)
         return Verdict.FOUND
+
+    def _what_remains(self, confirmed: Confirmed, observation: Observation, test: SequentialTest) -> None:
+        """Where it still fails now and then with the cure in order: what else it takes, if anything does."""
+        finding, trials = self.finding, self._trials
+        try:
+            while confirmed.ordered.failures and finding.cure < finding.suspects:
+                cure = self._in_order(finding.cure)
+                self._begin(f"it still fails now and then with {listed(sorted(finding.cure), 'and')} in order")
+                count = deepcopy(confirmed.ordered)
+                while count.failures < FAILURES_WANTED and count.launches < REMAINDER_LAUNCHES:
+                    count.add(trials.once(cure), 0.0)
+                rest = SequentialTest(lowest_rate(count.failures, count.launches))
+
+                def fails(plain: Suspects, rest: SequentialTest = rest) -> bool:
+                    return not trials.gone(self._in_order(finding.suspects - plain), rest)
+
+                found = None if fails(frozenset()) else search(finding.suspects - finding.cure, fails, observation.rank)
+                if found is None or not found.cure:
+                    finding.notes.append("it still fails now and then, and does so with all suspects in order")
+                    return
+                more = finding.cure | found.cure
+                confirmed = self._confirm(more, test)
+                finding.cure, finding.confirmed, finding.alternatives = more, confirmed, ()
+                finding.conflicts = [*finding.conflicts, *found.conflicts]
+        except OutOfTimeError:
+            finding.notes.append("it still fails now and then; there was no time left to look for what else it takes")
 
     def _fix(self) -> None:
         """Makes the patch, where there are sources."""
@@ -235,8 +276,6 @@ class Hunt:
             finding.patch = patch(finding.declared.values())
         except CannotTakeError as error:
             finding.notes.append(str(error))
-        if finding.patch:
-            write_file(asked.output / PATCH, finding.patch)
 
     def _ask_the_other_engine(self, test: SequentialTest) -> None:
         """Whether it makes the failure vanish, too, where it can join; the finding does not depend on it."""
@@ -250,9 +289,8 @@ class Hunt:
         if self._trials.counts[HOTSPOT].launches:
             self.finding.hotspot = self._trials.counts[HOTSPOT]
 
-    def _confirm(self, test: SequentialTest) -> Confirmed:
+    def _confirm(self, names: Suspects, test: SequentialTest) -> Confirmed:
         """Fresh launches, by turns, so that a change of the machine's load is on all sides."""
-        names = self.finding.cure
         self._begin(f"fresh launches, by turns: nothing in order, and {count_of(len(names), 'suspect')} in order")
         strict = replace(test, wrongly_gone=CONFIRMED_WRONGLY)
         ordered = self._in_order(names)

@@ -66,9 +66,9 @@ def hunt(
     of them in order, until it is known which ones make the failure vanish. The program itself is not changed.
     """
     from memgraft.experiment.compare import default_output
+    from memgraft.hunt import files, show
     from memgraft.hunt import hunt as work
-    from memgraft.hunt import show
-    from memgraft.hunt.trials import Count, Setting, Symptom
+    from memgraft.hunt.trials import Count, Launched, Symptom
 
     if resume and output is None:
         raise WrongUsageError("--resume: expected it together with --output DIR, the folder of the hunt to go on with")
@@ -95,19 +95,20 @@ def hunt(
     with writing_to(folder), screen.progress() as bar:
         task = bar.add_task("starting", total=None)
 
-        def launched(setting: Setting, count: Count) -> None:
-            words = f"{setting.kind}: {count.failures} of {count.launches} failed"
+        def launched(launch: Launched, count: Count) -> None:
+            words = f"{launch.setting.kind}: {count.failures} of {count.launches} failed"
             bar.update(task, advance=1, description=words)
 
         def say(line: str) -> None:
             bar.console.print(f"memgraft: {line}", soft_wrap=True, markup=False, highlight=False)
 
         finding = work.Hunt(asked, say, launched).run()
+        page = files.write(finding, folder, asked.sources)
     if json:
         screen.print_json(finding.as_json())
     else:
         show.show(finding, screen.out())
-        screen.say(f"all of it is in {folder}")
+        screen.say(f"the page with every launch: {page}")
 
 
 def _pattern(text: str) -> re.Pattern[str]:

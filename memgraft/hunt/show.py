@@ -1,8 +1,10 @@
 """What a hunt found, on a terminal."""
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from memgraft.formats.ordering import Accessor
+from memgraft.hunt.explain import Explanation, Step
 from memgraft.hunt.finding import Confirmed, Finding, Verdict
 from memgraft.hunt.patch import Declared, is_field
 from memgraft.hunt.search import Suspects
@@ -19,15 +21,20 @@ MOST_FRAMES = 3
 
 def show(finding: Finding, screen: Screen) -> None:
     made = table("accesses in order", "failed", "launches", "how", right=("failed", "launches"))
-    for name, count in _rows(finding):
-        made.add_row(name, f"{count.failures:,}", f"{count.launches:,}", _symptoms(count))
+    for name, count in rows(finding):
+        made.add_row(name, f"{count.failures:,}", f"{count.launches:,}", symptoms(count))
     screen.print(made)
     screen.print()
-    for line in (*_lines(finding), *finding.notes):
+    screen.print(headline(finding), soft_wrap=True)
+    if finding.verdict is Verdict.FOUND:
+        for line in _details(finding):
+            screen.print(line, soft_wrap=True)
+    for line in finding.notes:
         screen.print(line, soft_wrap=True)
 
 
-def _rows(finding: Finding) -> Iterator[tuple[str, Count]]:
+def rows(finding: Finding) -> Iterator[tuple[str, Count]]:
+    """What was launched how often."""
     bare = "none: weak memory" if finding.weak else "none: the stock"
     yield bare, finding.stock
     if finding.consistent is not None:
@@ -45,58 +52,97 @@ def _rows(finding: Finding) -> Iterator[tuple[str, Count]]:
         yield "all, by HotSpot's joints", finding.hotspot
 
 
-def _symptoms(count: Count) -> str:
+def symptoms(count: Count) -> str:
+    """The most frequent ones."""
     return "; ".join(symptom for symptom, _ in count.symptoms.most_common(2))
 
 
-def _lines(finding: Finding) -> Iterator[str]:
+def headline(finding: Finding) -> str:
+    """The verdict, in a sentence or two."""
     stock = finding.stock
     match finding.verdict:
         case Verdict.NEVER_FAILED:
             rate = highest_rate(0, stock.launches) if stock.launches else 1.0
-            yield (
+            return (
                 f"It never failed in {count_of(stock.launches, 'launch')}, so it fails in fewer than {percent(rate)} "
                 "of them (95 %). There is nothing to hunt for until it fails more often: give it more work per launch, "
                 f"or more time (--time){'' if finding.weak else ', or a weaker memory (--weak)'}."
             )
         case Verdict.NOT_ORDER:
-            yield (
+            return (
                 "This is not a missing volatile: it fails when every access is in order, too. Look for a wrong lock, a "
                 "lost signal, an update that is not atomic, or an ordinary mistake."
             )
         case Verdict.TIMING:
-            yield (
+            return (
                 "This is not shown to be a missing volatile: it also stops failing when accesses only take longer. "
                 "Order may matter or not; a failure that depends on time alone looks like this."
             )
         case Verdict.UNSTABLE:
-            yield f"Not reproduced: with {_names(finding.cure)} in order it failed again in fresh launches."
+            return f"Not reproduced: with {names_of(finding.cure)} in order it failed again in fresh launches."
         case Verdict.OUT_OF_TIME:
-            yield f"Out of time at: {finding.doing}. Go on with --resume, or give it more time (--time)."
+            return f"Out of time at: {finding.doing}. Go on with --resume, or give it more time (--time)."
         case Verdict.FOUND:
-            if finding.confirmed is not None:
-                yield from _found(finding, finding.confirmed)
+            return _found(finding, finding.confirmed)
 
 
-def _found(finding: Finding, confirmed: Confirmed) -> Iterator[str]:
+def _found(finding: Finding, confirmed: Confirmed | None) -> str:
+    what = "Missing volatile" if all(map(is_field, finding.cure)) else "Missing order"
+    if confirmed is None:
+        return f"{what}: {names_of(finding.cure)}."
     them = "it" if len(finding.cure) == 1 else "them"
-    yield (
-        f"{'Missing volatile' if all(map(is_field, finding.cure)) else 'Missing order'}: {_names(finding.cure)}. With "
-        f"{them} in order {confirmed.ordered.failures} of {confirmed.ordered.launches} launches failed, without "
+    return (
+        f"{what}: {names_of(finding.cure)}. With {them} in order "
+        f"{confirmed.ordered.failures} of {confirmed.ordered.launches} launches failed, without "
         f"{confirmed.stock.failures} of {confirmed.stock.launches} (p = {confirmed.chance:.1g})."
     )
+
+
+def besides(finding: Finding) -> Iterator[str]:
+    """What else was learnt of what was found."""
+    if finding.verdict is not Verdict.FOUND:
+        return
+    for other in finding.alternatives:
+        yield f"It would also vanish with {names_of(other)} in order instead."
+    for conflict in finding.conflicts:
+        if len(conflict) > 1 or len(finding.cure) > 1:
+            yield f"It fails as soon as nothing but {names_of(conflict)} is left as it is."
+
+
+def _details(finding: Finding) -> Iterator[str]:
     for name in sorted(finding.cure):
         yield ""
         yield from _suspect(finding.suspect(name), finding.declared.get(name))
-    for other in finding.alternatives:
+    if explanation := finding.explanation:
         yield ""
-        yield f"It would also vanish with {_names(other)} in order instead."
-    for conflict in finding.conflicts:
-        if len(conflict) > 1 or len(finding.cure) > 1:
-            yield f"It fails as soon as nothing but {_names(conflict)} is left as it is."
+        yield from _explained(explanation)
+    if others := list(besides(finding)):
+        yield ""
+        yield from others
     if finding.patch:
         yield ""
         yield finding.patch.rstrip("\n")
+
+
+def _explained(explanation: Explanation) -> Iterator[str]:
+    """A small program, a column for each thread, and what may happen."""
+    yield f"What fits what was seen is {explanation.pattern}:"
+    columns = [
+        [f"thread {thread}", *(f"  {told}" for told in explained_steps(explanation, steps))]
+        for thread, steps in explanation.threads
+    ]
+    width = max(map(len, columns[0])) + 4
+    for left, right in zip_longest(*columns, fillvalue=""):
+        yield f"  {left:{width}}{right}".rstrip()
+    yield explanation.words
+
+
+def explained_steps(explanation: Explanation, steps: Sequence[Step]) -> list[str]:
+    """As in `stopped = ...   Server.java:12`."""
+    told = [step.told(explanation.short(step.name)) for step in steps]
+    width = max(map(len, told))
+    places = [step.frame.place if step.frame else "" for step in steps]
+    return [f"{words:{width}}   {place}".rstrip() for words, place in zip(told, places, strict=True)]
 
 
 def _suspect(suspect: Suspect, declared: Declared | None) -> Iterator[str]:
@@ -127,5 +173,6 @@ def _places(what: str, accessors: Sequence[Accessor]) -> Iterator[str]:
         yield f"    {what} at {len(accessors) - MOST_PLACES:,} more places"
 
 
-def _names(names: Suspects) -> str:
+def names_of(names: Suspects) -> str:
+    """In words."""
     return listed(sorted(names), "and")

@@ -37,13 +37,14 @@ class Suspect:
         """The lower, the likelier it is what lacks `volatile`, of several that would all do.
 
         Putting one field in order keeps others in order, too: a loop that waits for a flag ends when a counter within
-        it is in order, and data is not old when it is volatile itself. So what is looked for most often comes first,
-        and then what is looked for before the others. Fields come before array elements and calls, which no
-        declaration can make volatile.
+        it is in order, and data is not old when it is volatile itself. What never changed since others looked for it
+        comes after what did. Then what is looked for most often comes first, and then what is looked for before the
+        others. Fields come before array elements and calls, which no declaration can make volatile.
         """
         told = self.told
         first = min((one.order for one in told), default=sys.maxsize)
-        return (1 if self.name.endswith((ELEMENTS, CALLS, WHOLE_CLASS)) else 0, -self.polls, first)
+        settled = all(one.order < first for one in self.stores)
+        return (1 if self.name.endswith((ELEMENTS, CALLS, WHOLE_CLASS)) else 0, settled, -self.polls, first)
 
     @property
     def polls(self) -> int:

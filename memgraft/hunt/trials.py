@@ -157,15 +157,28 @@ def java_of(program: Program) -> Path:
     return Path(home) / "bin/java" if home else Path("java")
 
 
-Watcher = Callable[[Setting, Count], None]
-"""Told of every launch that has ended: its setting, and all launches of that so far."""
+@dataclass(frozen=True)
+class Launched:
+    """One launch that was judged."""
+
+    setting: Setting
+    symptom: str
+    """How it failed; empty: it passed."""
+    seconds: float
+
+    def as_json(self) -> dict[str, Any]:
+        return {"setting": self.setting.key, "symptom": self.symptom, "seconds": round(self.seconds, 3)}
+
+
+Watcher = Callable[[Launched, Count], None]
+"""Told of every launch that was judged, and of all launches of its setting so far."""
 
 
 class Trials:
     """The launches of one hunt, all counted."""
 
     def __init__(
-        self, program: Program, symptom: Symptom, folder: Path, watcher: Watcher = lambda _setting, _count: None
+        self, program: Program, symptom: Symptom, folder: Path, watcher: Watcher = lambda _launched, _count: None
     ) -> None:
         self.program = program
         self.symptom = symptom
@@ -200,17 +213,16 @@ class Trials:
         """One more launch: how it failed; empty where it passed."""
         if earlier := self._earlier[setting.key]:
             kept = earlier.popleft()
-            symptom, seconds = str(kept["symptom"]), float(kept["seconds"])
+            done = Launched(setting, str(kept["symptom"]), float(kept["seconds"]))
         else:
             if self.deadline is not None and time.monotonic() > self.deadline:
                 raise OutOfTimeError
-            symptom, seconds = self._launch(setting)
-            entry = {"setting": setting.key, "symptom": symptom, "seconds": round(seconds, 3)}
+            done = Launched(setting, *self._launch(setting))
             with self._journal.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(entry) + "\n")
-        self.counts[setting].add(symptom, seconds)
-        self._watcher(setting, self.counts[setting])
-        return symptom
+                file.write(json.dumps(done.as_json()) + "\n")
+        self.counts[setting].add(done.symptom, done.seconds)
+        self._watcher(done, self.counts[setting])
+        return done.symptom
 
     def observe(self) -> list[JvmSummary]:
         """One launch in which threads' accesses are written down; what its JVMs left, however it ended."""

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memgraft.formats.ordering import Accessor
 from memgraft.hunt.search import Suspects, class_of, conflict_within, package_of, search
+from memgraft.hunt.suspects import Suspect
 
 NAMES = [
     f"{package}.{owner}.{field}" for package in ("a", "b.c") for owner in ("P", "Q") for field in ("x", "y", "z[]")
@@ -107,3 +109,17 @@ def test_a_core_is_found_where_everything_fails() -> None:
 )
 def test_where_a_suspect_belongs(name: str, owner: str, package: str) -> None:
     assert (class_of(name), package_of(name)) == (owner, package)
+
+
+def test_what_changes_while_others_look_for_it_is_likelier_than_what_was_settled_before() -> None:
+    """A flag that was set before the reader began is loaded as often as the one that it waits for."""
+
+    def looked_at(order: int) -> Accessor:
+        return Accessor(thread="reader", id=2, order=order, times=1000, stack=[])
+
+    def stored(order: int) -> Accessor:
+        return Accessor(thread="main", id=1, order=order, times=1, stack=[])
+
+    settled = Suspect("a.A.fast", loads=[looked_at(2)], stores=[stored(1)])
+    changing = Suspect("a.A.list", loads=[looked_at(3)], stores=[stored(4)])
+    assert changing.rank < settled.rank
