@@ -23,6 +23,8 @@ ROOT = HERE.parent.parent
 LACKS = re.compile(r"Lacks: ([^/]*?)\n \*/", re.DOTALL)
 SHOWS = re.compile(r"Shows with: (.*)")
 PART = "some of "
+BUGS, DECOYS, RELEASED = KINDS = ("bugs", "decoys", "released")
+"""The last ones are bugs in libraries as they were released, which Maven fetches."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class Program:
 def programs() -> list[Program]:
     return [
         _program(f"{kind}.{source.stem}", source.read_text(encoding="utf-8"))
-        for kind in ("bugs", "decoys")
+        for kind in KINDS
         for source in sorted((HERE / kind).glob("*.java"))
         if "static void main" in source.read_text(encoding="utf-8")
     ]
@@ -67,15 +69,23 @@ def _program(name: str, source: str) -> Program:
     return Program(name, answers, part=text.startswith(PART), options=tuple(shows[1].split()) if shows else ())
 
 
-def compiled(folder: Path) -> Path:
-    """All of them, as class files below the folder."""
-    command: list[str | Path] = ["javac", "-Xlint:all", "-Werror", "-d", folder]
-    command.extend(sorted(HERE.glob("*/*.java")))
+def compiled(folder: Path, kinds: Sequence[str] = (BUGS, DECOYS)) -> str:
+    """All of these kinds, as class files below the folder; the class path to run them with."""
+    folder.mkdir(exist_ok=True)
+    path = [str(folder)]
+    if RELEASED in kinds:
+        project = HERE / RELEASED
+        maven = ["mvn", "--batch-mode", "-q", "-f", str(project / "pom.xml"), "dependency:build-classpath"]
+        subprocess.run(maven, check=True, stdout=sys.stderr)
+        path.append((project / "target/class-path").read_text(encoding="utf-8").strip())
+    command: list[str | Path] = ["javac", "-Xlint:all", "-Werror", "-d", folder, "-cp", ":".join(path)]
+    for kind in kinds:
+        command.extend(sorted(HERE.glob(f"{kind}/*.java")))
     subprocess.run(command, check=True)
-    return folder
+    return ":".join(path)
 
 
-def hunt(program: Program, classes: Path, folder: Path, options: Sequence[str] = ()) -> dict[str, Any]:
+def hunt(program: Program, classes: str, folder: Path, options: Sequence[str] = ()) -> dict[str, Any]:
     """What `memgraft hunt` says of it."""
     command: list[str | Path] = [ROOT / "bin/memgraft", "hunt", "--json", "--output", folder]
     command += [*program.options, *options, "--", "java", "-cp", classes, program.name]
@@ -85,7 +95,7 @@ def hunt(program: Program, classes: Path, folder: Path, options: Sequence[str] =
 
 
 def main(words: Sequence[str]) -> int:
-    options = list(takewhile(lambda word: not word.startswith(("bugs.", "decoys.")), words))
+    options = list(takewhile(lambda word: not word.startswith(tuple(f"{kind}." for kind in KINDS)), words))
     names = words[len(options) :]
     known = {program.name: program for program in programs()}
     if unknown := [name for name in names if name not in known]:
@@ -93,7 +103,8 @@ def main(words: Sequence[str]) -> int:
         return 2
     wrong = 0
     with tempfile.TemporaryDirectory(prefix="gallery-") as scratch:
-        classes = compiled(Path(scratch) / "classes")
+        kinds = [kind for kind in KINDS if any(name.startswith(f"{kind}.") for name in names or known)]
+        classes = compiled(Path(scratch) / "classes", kinds)
         for name in names or known:
             found = hunt(known[name], classes, Path(scratch) / name, options)
             right = known[name].is_right(found)

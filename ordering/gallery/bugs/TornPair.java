@@ -15,7 +15,7 @@ final class TornPair {
   private volatile boolean done;
 
   private void write() {
-    for (int i = 1; i < 3_000_000; i++) {
+    for (int i = 1; i < 30_000_000; i++) {
       version++;
       left = i;
       right = i;
