@@ -9,6 +9,7 @@ from rich.text import Text
 
 from memgraft import __version__, machine
 from memgraft.errors import WrongUsageError
+from memgraft.grafts import table
 from memgraft.jvm import jvms
 from memgraft.machine import placing_here
 from memgraft.screen import Screen
@@ -82,6 +83,8 @@ def _graft(screen: Screen, name: str, check: dict[str, Any]) -> None:
     refused = [collector for collector, found in check["collectors"].items() if not found["available"]]
     if refused:
         _line(screen, "", f"not with {', '.join(refused)} (--json says why)")
+    if refused and name == table.ORDERING:
+        _line(screen, "", "with any collector: --engine bytecode")
 
 
 def _line(screen: Screen, name: str, value: str, style: str = "") -> None:

@@ -19,8 +19,8 @@ def find(name: str) -> Path:
     path = FOLDER.absolute() / name
     if not path.is_file() and name == BYTECODE_AGENT:
         raise CannotTakeError(
-            f"{name} is not at {path}: build it with `make java-agent` in a checkout (it needs Maven), and run it from "
-            "there"
+            f"{name} is not at {path}: build it with `make java-agent` in a checkout, or install Memgraft again with "
+            "`pip install .`; both need Maven"
         )
     if not path.is_file():
         raise CannotTakeError(

@@ -315,6 +315,7 @@ def test_what_would_pass_it_by_is_refused(option: str, looked_for: str, distribu
     refusal = done.stderr.splitlines()[-1]
     assert refusal.startswith("memgraft: the ordering graft cannot join ")
     assert f"looked for {looked_for}; found " in refusal
+    assert refusal.endswith("; or use --engine bytecode, which takes any collector")
     assert "openjdk version" not in done.stdout + done.stderr
 
 

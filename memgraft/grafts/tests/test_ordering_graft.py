@@ -217,4 +217,4 @@ def test_without_its_jar_the_engine_is_refused(memgraft: Memgraft) -> None:
     done = memgraft("run", "--ordering", "sc", "--engine", "bytecode", "--", "true")
     assert done.code == 3
     assert "memgraft-ordering.jar is not at " in done.err
-    assert "build it with `make java-agent` in a checkout (it needs Maven)" in done.err
+    assert "build it with `make java-agent` in a checkout, or install Memgraft again" in done.err

@@ -173,6 +173,9 @@ class Finder {
   }
 
   [[noreturn]] void refuse(std::string looked_for, std::string found, std::string advice) const {
+    if (needs_.otherwise != nullptr && stock_.identity().feature >= needs_.otherwise_from) {
+      advice += std::string("; or ") + needs_.otherwise;
+    }
     throw Refusal(
         "the " + std::string(needs_.graft) + " graft cannot join " + stock_.description(),
         {.looked_for = std::move(looked_for), .found = std::move(found), .advice = std::move(advice)},

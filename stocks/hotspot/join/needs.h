@@ -95,6 +95,9 @@ struct Needs {
   bool nursery = false;
   // Whether the graft must know where methods and classes keep their annotations.
   bool annotations = false;
+  // What does the same without these joints in JVMs from `otherwise_from` on; null: nothing does.
+  const char* otherwise = nullptr;
+  int otherwise_from = 0;
 };
 
 // `_ZN9HeapClass6methodEarguments`

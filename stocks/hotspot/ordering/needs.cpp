@@ -153,7 +153,9 @@ constexpr Needs needs_with(std::span<const MethodNeed> methods) {
           .methods = methods,
           .entries = kEntries,
           .size_flags = {},
-          .annotations = true};
+          .annotations = true,
+          .otherwise = "use --engine bytecode, which takes any collector",
+          .otherwise_from = 17};
 }
 
 }  // namespace
