@@ -32,7 +32,7 @@ CXX_SOURCES = $(shell git ls-files '*.cpp' '*.h' '*.c')
 .PHONY: lint-python lint-cpp lint-java
 
 help:
-	@echo "make demo    a small server with a missing volatile, on this machine's JVM and under --ordering sc (under 3 minutes)"
+	@echo "make demo    a small server with a missing volatile, on this machine's JVM and under --ordering sc; which field is it? (under 5 minutes)"
 	@echo "make demo-zeroing   what another zeroing does to Lucene on this machine's JVM (under 15 minutes)"
 	@echo "make test    the gate: every test whose outcome is the code's alone; installs (as root) or names what is missing"
 	@echo "make test-deep [AREA=...]   what measures this machine, runs for long or multiplies combinations"
@@ -258,6 +258,7 @@ lint-java:
 	$(FORMAT_JAVA):check -f ordering/compilers/pom.xml
 	$(FORMAT_JAVA):check -f ordering/annotation/pom.xml
 	$(FORMAT_JAVA):check -f ordering/java-agent/pom.xml -DadditionalSourceDirectories=$(CURDIR)/ordering/gallery
+	$(FORMAT_JAVA):check -f ordering/example/pom.xml
 
 options: development
 	$(VENV)/python checks/agent_options.py --write
@@ -271,6 +272,7 @@ format: development
 	$(FORMAT_JAVA):format -f ordering/compilers/pom.xml
 	$(FORMAT_JAVA):format -f ordering/annotation/pom.xml
 	$(FORMAT_JAVA):format -f ordering/java-agent/pom.xml -DadditionalSourceDirectories=$(CURDIR)/ordering/gallery
+	$(FORMAT_JAVA):format -f ordering/example/pom.xml
 
 clean:
 	rm -rf build dist .venv memgraft/native memgraft-out .pytest_cache .mypy_cache .ruff_cache

@@ -48,7 +48,7 @@ def collecting(jdk: Jdk, collector: str) -> str:
 @combinations(jdk=EACH_VERSION, collector=COLLECTORS, strength=1)
 def test_races_are_in_order_under_any_collector(jdk: Jdk, collector: str, tmp_path: Path) -> None:
     option = f"--jvm={collecting(jdk, collector)}"
-    races = [LITMUS, option, "--jvm=-Xbatch", "--tests", f"{FEW},sb/hidden-int", "--rounds", "3000", "--expect", "sc"]
+    races = [LITMUS, option, "--tests", f"{FEW},sb/hidden-int", "--rounds", "3000", "--expect", "sc"]
     found = rewritten(tmp_path / "report.json", *races, JAVA_HOME=str(jdk.home))
     assert found["hidden_classes"] > 0
 
@@ -62,7 +62,7 @@ def test_whatever_was_seen_reordered_is_in_order(jdk: Jdk, collector: str, tmp_p
     rewritten(tmp_path / "report.json", *races, JAVA_HOME=str(jdk.home))
 
 
-@pytest.mark.parametrize("executor", ["interpreter", "c1"])
+@pytest.mark.parametrize("executor", [pytest.param("interpreter", marks=deep), "c1"])
 def test_races_are_in_order_in_each_executor(executor: str, tmp_path: Path) -> None:
     races = [LITMUS, "--jvm=-Xbatch", "--tests", "sb/field-int,sb/array-byte", "--rounds", "300"]
     rewritten(tmp_path / "report.json", *races, "--executor", executor, "--expect", "sc")

@@ -352,7 +352,9 @@ def test_workload_litmus_is_the_litmus_tests() -> None:
 
 
 def test_demo_of_a_missing_volatile() -> None:
-    result = run(["make", "--no-print-directory", "-C", ROOT, "demo", "DEMO_SERVER=--launches 1 --requests 20000"])
+    result = run(
+        ["make", "--no-print-directory", "-C", ROOT, "demo", "DEMO_SERVER=--launches 1 --requests 20000 --no-hunt"]
+    )
     assert result.returncode == 0, result.stdout + result.stderr
     rows = {row[0]: row[1:] for line in result.stdout.splitlines() if len(row := cells(line)) == 3}
     assert rows["requests left for the worker"] == ["20,000", "20,000"]
@@ -383,6 +385,7 @@ def test_demo_shows_what_a_missing_volatile_does() -> None:
     assert rows["heartbeats that went on"] == ["3", "0"]
     assert int(rows["requests that it slept over"][0].replace(",", "")) > 0
     assert rows["requests that it slept over"][1] == "0"
+    assert "Missing volatile: JobServer.stopped." in result.stdout
 
 
 def test_demo_at_small_size(tmp_path: Path) -> None:
@@ -421,3 +424,5 @@ def test_an_installed_memgraft_works_away_from_the_checkout(tmp_path: Path, prog
     assert {"zeroing-5.11", "buffers-figure-2"} <= {paper["name"] for paper in json.loads(listed.stdout)["papers"]}
     refused = run([*python, "paper", "zeroing-5.11"], PYTHONPATH=str(target))
     assert "run `bin/memgraft paper` in a checkout" in one_line(refused, 3)
+    weak = run([*python, "run", "--ordering", "weak", "--", "java", "-version"], PYTHONPATH=str(target))
+    assert weak.returncode == 0, weak.stderr

@@ -39,6 +39,9 @@ class Printed:
     @property
     def megabytes(self) -> str:
         """That the program allocates: epochs need many collections, also with the eden of a large machine."""
+        if "weak" in self.words:
+            # Every access to an array looks up its variable.
+            return "2"
         return "40000" if "epochs" in self.words else "100"
 
     @property

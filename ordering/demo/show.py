@@ -1,16 +1,19 @@
-"""Shows what a missing `volatile` does to a small server, and that `--ordering sc` mends it.
+"""Shows what a missing `volatile` does to a small server, that `--ordering sc` mends it, and which field it is.
 
-    show.py [--launches N] [--requests N]
+    show.py [--launches N] [--requests N] [--no-hunt]
 
-Launches JobServer.java by turns on the JVM as it is and under the graft, and prints a table of what happened. Exit
-codes: 0, whatever happened; 2, wrong usage; 3, no JVM here can do it; else that of the server.
+Launches JobServer.java by turns on the JVM as it is and under the graft, and prints a table of what happened. Then it
+hunts for the field because of which the heartbeat goes on. Exit codes: 0, whatever happened; 2, wrong usage; 3, no JVM
+here can do it; else that of the server, or of the hunt.
 """
 
 import argparse
 import json
+import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +23,8 @@ from rich.table import Table
 
 HERE = Path(__file__).resolve().parent
 MEMGRAFT = HERE.parent.parent / "bin/memgraft"
+HUNT_REQUESTS = 20_000
+"""So few that a launch is over soon; the heartbeat goes on all the same."""
 SIDES = {"stock JVM": [], "--ordering sc": [str(MEMGRAFT), "run", "--ordering", "sc", "--"]}
 
 
@@ -70,10 +75,24 @@ def table(happened: dict[str, Happened], launches: int) -> Table:
     return shown
 
 
+def hunt() -> None:
+    """Which field it is that the heartbeat does not see."""
+    with tempfile.TemporaryDirectory() as classes:
+        subprocess.run(["javac", "-d", classes, str(HERE / "JobServer.java")], check=True)
+        command = [str(MEMGRAFT), "hunt", "--fails-when", '"went_on": 1', "--sources", str(HERE), "--"]
+        command += ["java", "-cp", classes, "JobServer", str(HUNT_REQUESTS)]
+        print("\nWhich field does the heartbeat not see? The hunt finds it; this takes a minute or two.")
+        print(f"+ {shlex.join(command)}", flush=True)
+        result = subprocess.run(command, check=False)
+    if result.returncode != 0:
+        sys.exit(result.returncode)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="show.py", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--launches", type=positive, default=3, help="of each side (3)")
     parser.add_argument("--requests", type=positive, default=200_000, help="in each launch (200000)")
+    parser.add_argument("--no-hunt", action="store_true", help="only show it")
     options = parser.parse_args()
     if shutil.which("java") is None or shutil.which("javac") is None:
         print("show.py: found no java and javac on the PATH: the server is compiled when it starts", file=sys.stderr)
@@ -84,6 +103,8 @@ def main() -> None:
             print(f"launch {number + 1} of {options.launches}: {side}", flush=True)
             happened[side].add(launch(before, options.requests))
     Console().print(table(happened, options.launches))
+    if not options.no_hunt:
+        hunt()
 
 
 if __name__ == "__main__":
