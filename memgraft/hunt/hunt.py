@@ -269,6 +269,11 @@ class Hunt:
             for field in fields:
                 if declared := find(field, asked.sources, java, self._trials.program.agent):
                     finding.declared[field.name] = declared
+                    if declared.modifier:
+                        finding.notes.append(
+                            f"{declared.file} declares {field.name} {declared.modifier}: it is not the source of what "
+                            "was launched"
+                        )
                 else:
                     finding.notes.append(
                         f"no Java source in {listed(list(map(str, asked.sources)), 'or')} declares {field.name}"

@@ -13,6 +13,8 @@ from memgraft.jvm.launch import shown
 from memgraft.report.page import template
 from memgraft.words import count_of, listed, percent, seconds_of
 
+SOON = 0.01
+"""What began within so many seconds began at the start."""
 FEW = 3
 """So many names are told; of more, their number."""
 KINDS = {
@@ -90,7 +92,7 @@ def _phase(finding: Finding, phase: Phase) -> dict[str, Any]:
         of_settings.setdefault(launched.setting, []).append(launched)
     return {
         "doing": phase.doing,
-        "began": seconds_of(phase.began_seconds),
+        "began": f"after {seconds_of(phase.began_seconds)}" if phase.began_seconds > SOON else "at the start",
         "rows": [_row(finding, setting, launches) for setting, launches in of_settings.items()],
     }
 

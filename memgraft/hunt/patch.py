@@ -28,6 +28,8 @@ class Declared:
     line: int
     fields: tuple[str, ...]
     """All that the declaration declares."""
+    modifier: str = ""
+    """`volatile` or `final`, where it is declared so: then the source is not the one that was compiled."""
 
 
 def is_field(suspect: str) -> bool:
@@ -44,8 +46,8 @@ def find(suspect: Suspect, sources: Sequence[Path], java: Path, jar: Path) -> De
         if done.returncode != 0:
             said = done.stderr.strip().splitlines()
             raise CannotTakeError(f"{java} cannot read {file}: {said[-1] if said else 'it said nothing'}")
-        offset, line, fields = done.stdout.split()
-        return Declared(suspect.name, file, int(offset), int(line), tuple(fields.split(",")))
+        offset, line, fields, *modifier = done.stdout.split()
+        return Declared(suspect.name, file, int(offset), int(line), tuple(fields.split(",")), "".join(modifier))
     return None
 
 
@@ -71,6 +73,8 @@ def patch(declarations: Iterable[Declared]) -> str:
     """A unified diff, as `patch -p0` takes it."""
     by_file: dict[Path, set[int]] = {}
     for one in declarations:
+        if one.modifier:
+            continue
         by_file.setdefault(one.file, set()).add(one.offset)
     return "".join(_of_file(file, offsets) for file, offsets in sorted(by_file.items()))
 

@@ -89,7 +89,7 @@ class _Writer:
             made["relatedLocations"] = [{"id": number, **one} for number, one in enumerate(accesses, start=1)]
         if explanation and (flow := self._flow(explanation)):
             made["codeFlows"] = [flow]
-        if declared:
+        if declared and not declared.modifier:
             made["fixes"] = [self._fix(declared)]
         return made
 

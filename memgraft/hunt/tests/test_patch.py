@@ -1,6 +1,7 @@
 """Patches: where `volatile` goes, in sources as people write them."""
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,15 @@ def test_two_fields_of_one_declaration_are_patched_once(tmp_path: Path) -> None:
     assert made.count("+  volatile") == 2
     assert "+  volatile int f, g;\n" in made
     assert "+  volatile long h;\n" in made
+
+
+def test_what_is_volatile_already_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "A.java"
+    file.write_text("class A {\n  volatile int f;\n  int g;\n}\n")
+    mended = replace(declared(file, "int f"), modifier="volatile")
+    made = patch([mended, declared(file, "int g")])
+    assert "volatile volatile" not in made
+    assert "+  volatile int g;\n" in made
 
 
 def test_nothing_to_patch() -> None:

@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import javax.lang.model.element.Modifier;
 import javax.tools.DiagnosticCollector;
 import javax.tools.JavaCompiler;
 import javax.tools.JavaFileObject;
@@ -27,8 +28,9 @@ import javax.tools.ToolProvider;
  *
  * <p>{@code java -cp memgraft-ordering.jar org.memgraft.ordering.sources.FieldDeclaration FILE
  * CLASS FIELD}: CLASS is a name as Class.getName has it. It prints the characters before the
- * field's type, the line, and which fields the same declaration declares: {@code 120 7 left,right}.
- * Exit code 1: the source does not declare it. 2: wrong usage. 3: this JVM has no compiler.
+ * field's type, the line, and which fields the same declaration declares: {@code 120 7 left,right};
+ * behind that {@code volatile} or {@code final} where it is declared so. Exit code 1: the source
+ * does not declare it. 2: wrong usage. 3: this JVM has no compiler.
  */
 public final class FieldDeclaration {
   /**
@@ -37,8 +39,9 @@ public final class FieldDeclaration {
    * @param offset in characters from the file's start, of the type: where a modifier may stand
    * @param line counted from 1
    * @param fields all that it declares
+   * @param modifier the one with which {@code volatile} cannot stand; empty: none
    */
-  record Found(long offset, long line, List<String> fields) {}
+  record Found(long offset, long line, List<String> fields, String modifier) {}
 
   private FieldDeclaration() {}
 
@@ -56,7 +59,9 @@ public final class FieldDeclaration {
       end(words[0] + " declares no field " + words[2] + " in a class " + words[1], 1);
     }
     Found it = found.get();
-    System.out.println(it.offset() + " " + it.line() + " " + String.join(",", it.fields()));
+    String fields = String.join(",", it.fields());
+    System.out.println(
+        (it.offset() + " " + it.line() + " " + fields + " " + it.modifier()).strip());
   }
 
   private static void end(String message, int exitCode) {
@@ -85,7 +90,7 @@ public final class FieldDeclaration {
         search.scan(unit, null);
         if (search.offset >= 0) {
           long line = unit.getLineMap().getLineNumber(search.offset);
-          return Optional.of(new Found(search.offset, line, search.fields));
+          return Optional.of(new Found(search.offset, line, search.fields, search.modifier));
         }
       }
     }
@@ -101,6 +106,7 @@ public final class FieldDeclaration {
     private String at;
     private long offset = -1;
     private final List<String> fields = new ArrayList<>();
+    private String modifier = "";
 
     Search(CompilationUnitTree unit, SourcePositions positions, String owner, String field) {
       this.unit = unit;
@@ -138,6 +144,12 @@ public final class FieldDeclaration {
       for (Tree member : declared.getMembers()) {
         if (member instanceof VariableTree variable && variable.getName().contentEquals(field)) {
           offset = start(variable);
+          modifier =
+              variable.getModifiers().getFlags().stream()
+                  .filter(flag -> flag == Modifier.VOLATILE || flag == Modifier.FINAL)
+                  .map(Modifier::toString)
+                  .findFirst()
+                  .orElse("");
         }
       }
       for (Tree member : declared.getMembers()) {

@@ -77,6 +77,17 @@ class FieldDeclarationTest {
   }
 
   @Test
+  void tellsWhatVolatileCannotStandWith() throws IOException {
+    String source = "class A { private volatile int f; static final int G = 1; int h; }";
+    Path file = Files.writeString(folder.resolve("A.java"), source);
+    for (String[] expected : new String[][] {{"f", "volatile"}, {"G", "final"}, {"h", ""}}) {
+      var found =
+          FieldDeclaration.find(ToolProvider.getSystemJavaCompiler(), file, "A", expected[0]);
+      assertEquals(expected[1], found.orElseThrow().modifier());
+    }
+  }
+
+  @Test
   void findsNothingWhereThereIsNothing() throws IOException {
     assertEquals("-", found("Server", "started"));
     assertEquals("-", found("Server$1", "stopped"));
