@@ -86,6 +86,10 @@ class Finding:
     seconds: float = 0.0
     stock: Count = field(default_factory=Count)
     """Nothing in order; with weak memory where the hunt has that."""
+    unprovoked: Count | None = None
+    """The stock without what makes it fail more often; null where nothing was tried, or helped."""
+    provocation: str = ""
+    """What makes it fail more often, in all launches behind those; empty: nothing."""
     plain: Count | None = None
     """Of a hunt with weak memory: the program as it is, on this machine."""
     consistent: Count | None = None
@@ -142,6 +146,8 @@ class Finding:
             "launches": self.launches,
             "seconds": self.seconds,
             "stock": self.stock.as_json(),
+            "provocation": self.provocation,
+            "unprovoked": self.unprovoked.as_json() if self.unprovoked else None,
             "plain": self.plain.as_json() if self.plain else None,
             "consistent": self.consistent.as_json() if self.consistent else None,
             "suspects": len(self.suspects),

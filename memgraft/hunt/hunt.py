@@ -9,16 +9,14 @@ from pathlib import Path
 
 from memgraft.errors import CannotTakeError, WrongUsageError
 from memgraft.formats.ordering import Observed
+from memgraft.hunt import provocations
 from memgraft.hunt.finding import Confirmed, Finding, Phase, Verdict
 from memgraft.hunt.patch import find, is_field, patch
 from memgraft.hunt.search import Suspects, search
-from memgraft.hunt.sequential import SequentialTest, lowest_rate
+from memgraft.hunt.sequential import SequentialTest, chance_of_no_difference, lowest_rate
 from memgraft.hunt.suspects import Observation
 from memgraft.hunt.trials import (
-    ALL,
-    HOTSPOT,
     STOCK,
-    WEAK,
     Count,
     Kind,
     Launched,
@@ -38,6 +36,13 @@ from memgraft.words import count_of, listed
 
 FAILURES_WANTED = 10
 """Of the stock: enough that the rate is known within a factor of two or so."""
+PROVOKED_AFTER = 20
+"""Launches of the stock."""
+SELDOM = 0.2
+PROVOKED_LAUNCHES = 20
+"""Of each way that is tried."""
+PROVOKED_CHANCE = 0.05
+"""It must fail more often than the stock, and by chance alone does so in at most this share of hunts, each way."""
 STOCK_SHARE = 1 / 3
 """Of the hunt's time, at most, to learn how often the stock fails."""
 HANG_SECONDS = 60.0
@@ -71,6 +76,8 @@ class Asked:
     """False: how long a launch may take follows from those that passed."""
     sources: Sequence[Path] = ()
     """Folders of Java sources, for the patch."""
+    provoke: bool = True
+    """Whether a program that fails seldom is launched so that it may fail more often."""
 
 
 class Hunt:
@@ -83,12 +90,16 @@ class Hunt:
         self._say = say
         self._watcher = watcher
         self._trials = Trials(program, asked.symptom, asked.output, self._launched)
-        self._bare = WEAK if asked.weak else STOCK
+        self._bare = Setting(Kind.WEAK if asked.weak else Kind.STOCK)
         self._started = time.monotonic()
         self.finding = Finding(asked.command, asked.weak)
 
+    def _setting(self, kind: Kind, names: Suspects = frozenset()) -> Setting:
+        """With what makes it fail more often, like all others."""
+        return Setting(kind, names, self._bare.provocation)
+
     def _in_order(self, names: Suspects) -> Setting:
-        return Setting(Kind.WEAK if self._asked.weak else Kind.ORDERED, names)
+        return self._setting(Kind.WEAK if self._asked.weak else Kind.ORDERED, names)
 
     def run(self) -> Finding:
         """All phases, or those for which there is time."""
@@ -105,21 +116,22 @@ class Hunt:
 
     def _phases(self) -> Verdict:
         finding, trials = self.finding, self._trials
-        finding.stock = trials.counts[self._bare]
-        self._stock()
-        # Later launches of it are counted by themselves.
-        finding.stock = deepcopy(finding.stock)
+        try:
+            self._stock()
+        finally:
+            # Later launches of it are counted by themselves.
+            finding.stock = deepcopy(trials.counts[self._bare])
         if finding.stock.failures == 0:
             return Verdict.NEVER_FAILED
         test = SequentialTest(lowest_rate(finding.stock.failures, finding.stock.launches))
-        if not self._asked.weak and not self._gone_in_order(ALL, test):
+        if not self._asked.weak and not self._gone_in_order(self._setting(Kind.ALL), test):
             return Verdict.NOT_ORDER
         observation = finding.observation = self._observe()
         if self._asked.weak and not self._gone_in_order(self._in_order(observation.own), test):
             return Verdict.NOT_ORDER
         self._suspects(observation, test)
         if not self._asked.weak:
-            control = Setting(Kind.DELAYED, finding.suspects)
+            control = self._setting(Kind.DELAYED, finding.suspects)
             finding.delayed = trials.counts[control]
             self._begin("a control: the same accesses take as long, and are not in order")
             if trials.gone(control, test):
@@ -149,16 +161,48 @@ class Hunt:
         self._watcher(launched, count)
 
     def _stock(self) -> None:
-        """Until it is known how often the program fails by itself."""
+        """Until it is known how often the program fails by itself, or with what makes it fail more often."""
         what = "weak memory" if self._asked.weak else "the stock"
         self._begin(f"{what}: how often does it fail?")
-        count, started = self.finding.stock, time.monotonic()
-        while count.failures < FAILURES_WANTED:
-            if count.launches and time.monotonic() - started > self._asked.seconds * STOCK_SHARE:
+        end = time.monotonic() + self._asked.seconds * STOCK_SHARE
+        provoked = self._asked.weak or not self._asked.provoke
+        while (count := self._trials.counts[self._bare]).failures < FAILURES_WANTED:
+            if count.launches and time.monotonic() > end:
                 return
+            if not provoked and count.launches >= PROVOKED_AFTER and count.failures < count.launches * SELDOM:
+                provoked = True
+                self._provoke(end)
+                continue
             self._trials.once(self._bare)
             if self._asked.weak:
                 self._settle_hang()
+
+    def _provoke(self, end: float) -> None:
+        """Tries what may make it fail more often; from now on all launches have what helps most.
+
+        What was not tried in full when the time is over does not count.
+        """
+        self._begin("it fails seldom: does anything make it fail more often?")
+        trials, before = self._trials, self._trials.counts[self._bare]
+        best, best_rate = self._bare, before.failures / before.launches
+        for provocation in provocations.ALL:
+            setting = replace(self._bare, provocation=provocation)
+            count = trials.counts[setting]
+            while count.launches < PROVOKED_LAUNCHES and time.monotonic() < end:
+                trials.once(setting)
+            if count.launches < PROVOKED_LAUNCHES:
+                break
+            if (
+                chance_of_no_difference(count.failures, count.launches, before.failures, before.launches)
+                < PROVOKED_CHANCE
+            ):
+                rate = count.failures / count.launches
+                best, best_rate = (setting, rate) if rate > best_rate else (best, best_rate)
+        if best != self._bare:
+            self.finding.unprovoked = deepcopy(before)
+            self.finding.provocation = best.provocation.what
+            self._bare = best
+        self._begin(f"{self.finding.provocation or 'nothing does'}: how often does it fail?")
 
     def _observe(self) -> Observation:
         """Which threads access what; kept, so that a hunt that goes on later looks for the same."""
@@ -168,7 +212,7 @@ class Hunt:
         if kept.exists():
             observation.add(Observed.model_validate(json.loads(kept.read_text(encoding="utf-8"))))
             return observation
-        jvms = self._trials.observe()
+        jvms = self._trials.observe(self._bare.provocation)
         if refusal := refusal_of(jvms):
             raise refusal
         observed = [jvm.grafts.bytecode.observed for jvm in jvms if jvm.state == "ended" and jvm.grafts.bytecode]
@@ -215,7 +259,7 @@ class Hunt:
             found = search(finding.suspects, fails, observation.rank)
             finding.cure, finding.conflicts, finding.alternatives = found.cure, found.conflicts, found.alternatives
             if not found.cure:
-                # The agent alone, which changes nothing, makes it vanish.
+                finding.notes.append("with the agent in the JVM and nothing in order it stops failing, too")
                 return Verdict.TIMING
             finding.confirmed = self._confirm(finding.cure, test)
             if self._is_gone(finding.confirmed.ordered, replace(test, wrongly_gone=CONFIRMED_WRONGLY)):
@@ -224,16 +268,20 @@ class Hunt:
             # A set that helps, and not enough: the next search knows the fresh launches, too.
         if confirmed is None:
             return Verdict.UNSTABLE
+        # First all that it takes: a part of it may help only because it takes time.
+        confirmed = self._what_remains(confirmed, observation, test)
         if confirmed.delayed is not None and self._is_gone(confirmed.delayed, test):
             return Verdict.TIMING
-        self._what_remains(confirmed, observation, test)
         self._fix()
         if not self._asked.weak:
             self._ask_the_other_engine(test)
         return Verdict.FOUND
 
-    def _what_remains(self, confirmed: Confirmed, observation: Observation, test: SequentialTest) -> None:
-        """Where it still fails now and then with the cure in order: what else it takes, if anything does."""
+    def _what_remains(self, confirmed: Confirmed, observation: Observation, test: SequentialTest) -> Confirmed:
+        """Where it still fails now and then with the cure in order: what else it takes, if anything does.
+
+        The fresh launches of all that it takes.
+        """
         finding, trials = self.finding, self._trials
         try:
             while confirmed.ordered.failures and finding.cure < finding.suspects:
@@ -250,13 +298,14 @@ class Hunt:
                 found = None if fails(frozenset()) else search(finding.suspects - finding.cure, fails, observation.rank)
                 if found is None or not found.cure:
                     finding.notes.append("it still fails now and then, and does so with all suspects in order")
-                    return
+                    break
                 more = finding.cure | found.cure
                 confirmed = self._confirm(more, test)
                 finding.cure, finding.confirmed, finding.alternatives = more, confirmed, ()
                 finding.conflicts = [*finding.conflicts, *found.conflicts]
         except OutOfTimeError:
             finding.notes.append("it still fails now and then; there was no time left to look for what else it takes")
+        return confirmed
 
     def _fix(self) -> None:
         """Makes the patch, where there are sources."""
@@ -285,14 +334,15 @@ class Hunt:
     def _ask_the_other_engine(self, test: SequentialTest) -> None:
         """Whether it makes the failure vanish, too, where it can join; the finding does not depend on it."""
         self._begin("the other engine: all accesses put in order by HotSpot's own joints")
+        other = self._setting(Kind.HOTSPOT)
         try:
-            self._trials.gone(HOTSPOT, test)
+            self._trials.gone(other, test)
         except OutOfTimeError:
             self.finding.notes.append("there was no time left to ask the engine hotspot, too")
         except (CannotTakeError, WrongUsageError) as error:
             self.finding.notes.append(f"the engine hotspot could not be asked, too: {error}")
-        if self._trials.counts[HOTSPOT].launches:
-            self.finding.hotspot = self._trials.counts[HOTSPOT]
+        if self._trials.counts[other].launches:
+            self.finding.hotspot = self._trials.counts[other]
 
     def _confirm(self, names: Suspects, test: SequentialTest) -> Confirmed:
         """Fresh launches, by turns, so that a change of the machine's load is on all sides."""
@@ -300,7 +350,7 @@ class Hunt:
         strict = replace(test, wrongly_gone=CONFIRMED_WRONGLY)
         ordered = self._in_order(names)
         # With weak memory both sides take as long; what is of interest is whether this machine shows it, too.
-        control = STOCK if self._asked.weak else Setting(Kind.DELAYED, names)
+        control = STOCK if self._asked.weak else self._setting(Kind.DELAYED, names)
         fresh = {setting: Count() for setting in (self._bare, ordered, control)}
         done = False
         while not done or fresh[self._bare].launches < PAIRS_LEAST:

@@ -42,6 +42,14 @@ def hunt(
             "machine seldom shows or never.",
         ),
     ] = False,
+    provoke: Annotated[
+        bool,
+        typer.Option(
+            "--provoke/--no-provoke",
+            help="Where it fails seldom: try whether it fails more often if C2 orders instructions otherwise, if "
+            "methods are compiled at once, or beside other work.",
+        ),
+    ] = True,
     sources: Annotated[
         list[Path] | None,
         typer.Option(metavar="DIR", help="A folder of Java sources, for a patch; several: several times."),
@@ -91,6 +99,7 @@ def hunt(
         weak=weak,
         hang_fixed=hang is not None,
         sources=sources or [],
+        provoke=provoke,
     )
     with writing_to(folder), screen.progress() as bar:
         task = bar.add_task("starting", total=None)

@@ -6,7 +6,7 @@ from typing import Any
 from memgraft import __version__
 from memgraft.formats.ordering import Accessor
 from memgraft.hunt.finding import Finding, Phase, Verdict
-from memgraft.hunt.show import advice, besides, explained_steps, headline, rows, symptoms
+from memgraft.hunt.show import advice, besides, explained_steps, headline, provoked, rows, symptoms
 from memgraft.hunt.suspects import telling
 from memgraft.hunt.trials import Kind, Launched, Setting
 from memgraft.jvm.launch import shown
@@ -35,7 +35,7 @@ def render(finding: Finding) -> str:
         title=f"The hunt for a missing volatile: {shown(finding.command)}",
         verdict=headline(finding),
         kind=VERDICTS.get(finding.verdict, "not-resolved"),
-        notes=finding.notes,
+        notes=[*provoked(finding), *finding.notes],
         counts=[
             {
                 "what": what,
@@ -111,7 +111,12 @@ def _row(finding: Finding, setting: Setting, launches: Sequence[Launched]) -> di
 
 
 def label(setting: Setting, finding: Finding) -> str:
-    """What is in order in a launch, in words."""
+    """What is in order in a launch, in words, and what makes it fail more often."""
+    name = setting.provocation.name
+    return f"{_order(setting, finding)} ({name})" if name else _order(setting, finding)
+
+
+def _order(setting: Setting, finding: Finding) -> str:
     if not setting.names and setting.kind in KINDS:
         return KINDS[setting.kind]
     how = "only as slow" if setting.kind is Kind.DELAYED else "in order"

@@ -29,14 +29,17 @@ def show(finding: Finding, screen: Screen) -> None:
     if finding.verdict is Verdict.FOUND:
         for line in _details(finding):
             screen.print(line, soft_wrap=True)
-    for line in finding.notes:
+    for line in (*provoked(finding), *finding.notes):
         screen.print(line, soft_wrap=True)
 
 
 def rows(finding: Finding) -> Iterator[tuple[str, Count]]:
     """What was launched how often."""
-    bare = "none: weak memory" if finding.weak else "none: the stock"
-    yield bare, finding.stock
+    if finding.unprovoked is not None:
+        yield "none: the stock", finding.unprovoked
+        yield "none, made to fail more often", finding.stock
+    else:
+        yield "none: weak memory" if finding.weak else "none: the stock", finding.stock
     if finding.consistent is not None:
         yield "all", finding.consistent
     if finding.delayed is not None:
@@ -96,6 +99,12 @@ def _found(finding: Finding, confirmed: Confirmed | None) -> str:
         f"{confirmed.ordered.failures} of {confirmed.ordered.launches} launches failed, without "
         f"{confirmed.stock.failures} of {confirmed.stock.launches} (p = {confirmed.chance:.1g})."
     )
+
+
+def provoked(finding: Finding) -> Iterator[str]:
+    """What all launches but the first ones have, so that it fails more often."""
+    if finding.provocation:
+        yield f"It fails more often like this, and all later launches are like this: {finding.provocation}."
 
 
 def besides(finding: Finding) -> Iterator[str]:

@@ -18,7 +18,7 @@ import threading
 import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from memgraft.errors import CannotTakeError, InterruptedRunError, MemgraftError,
 from memgraft.formats import JvmSummary, read_summaries
 from memgraft.grafts import table
 from memgraft.grafts.selection import select
+from memgraft.hunt.provocations import NONE, Provocation
 from memgraft.hunt.sequential import SequentialTest
 from memgraft.jvm import launch
 from memgraft.jvm.summaries import refusal_of, require_space, unreached_error, unsound_of
@@ -64,21 +65,20 @@ class Setting:
 
     kind: Kind
     names: frozenset[str] = frozenset()
+    provocation: Provocation = NONE
 
     @property
     def key(self) -> str:
         """The same for the same setting, in every hunt."""
+        key = f"{self.kind}+{self.provocation.name}" if self.provocation.name else str(self.kind)
         if not self.names:
-            return str(self.kind)
+            return key
         digest = hashlib.sha256("\n".join(sorted(self.names)).encode()).hexdigest()
-        return f"{self.kind}-{digest[:16]}"
+        return f"{key}-{digest[:16]}"
 
 
 STOCK = Setting(Kind.STOCK)
-ALL = Setting(Kind.ALL)
 OBSERVED = Setting(Kind.OBSERVED)
-WEAK = Setting(Kind.WEAK)
-HOTSPOT = Setting(Kind.HOTSPOT)
 
 
 @dataclass(frozen=True)
@@ -224,10 +224,10 @@ class Trials:
         self._watcher(done, self.counts[setting])
         return done.symptom
 
-    def observe(self) -> list[JvmSummary]:
+    def observe(self, provocation: Provocation = NONE) -> list[JvmSummary]:
         """One launch in which threads' accesses are written down; what its JVMs left, however it ended."""
         with self._scratch() as scratch:
-            self._run(OBSERVED, scratch)
+            self._run(replace(OBSERVED, provocation=provocation), scratch)
             return read_summaries(scratch / "summaries")
 
     def _launch(self, setting: Setting) -> tuple[str, float]:
@@ -235,7 +235,7 @@ class Trials:
             ended, hung = self._run(setting, scratch)
             printed = printed_in(scratch / "stdout") + printed_in(scratch / "stderr")
             symptom = self.symptom.of(ended, hung=hung, printed=printed)
-            if setting != STOCK:
+            if setting.kind is not Kind.STOCK:
                 self._require_joined(ended, read_summaries(scratch / "summaries"), scratch, symptom)
             if symptom and self.counts[setting].failures < KEPT_FAILURES:
                 number = self.launches + 1
@@ -257,6 +257,7 @@ class Trials:
         with (
             (scratch / "stdout").open("wb") as stdout,
             (scratch / "stderr").open("wb") as stderr,
+            setting.provocation.beside(),
             launch.forwarding() as signals,
         ):
             started = launch.start(
@@ -278,6 +279,15 @@ class Trials:
         return ended, hung.is_set()
 
     def _joining(self, setting: Setting, scratch: Path) -> launch.Joining:
+        joining = self._agent(setting, scratch)
+        provoked = setting.provocation.jvm_options
+        return (
+            replace(joining, variable=self.program.variable, options=joining.options + provoked)
+            if provoked
+            else joining
+        )
+
+    def _agent(self, setting: Setting, scratch: Path) -> launch.Joining:
         if setting.kind is Kind.STOCK:
             return launch.Joining()
         if setting.kind is Kind.HOTSPOT:

@@ -4,6 +4,7 @@ Its words are `name=value`. conflicts=a.A.x,a.A.y;b.B.z: it fails when all names
 always=1: it fails whatever is in order. slow=1: it fails unless something takes time, be it in order or not.
 others=a.A.u,a.A.v: further names that threads share. alone=a.A.t: a name that only one thread touches.
 rare=a.A.r: it also fails in every fifth launch as long as this name is left plain (needs count=FILE).
+shy=1: it fails only where C2 is stressed.
 hidden=a.A.h: a name of a conflict that no thread was seen to touch. refuse=CODE: the agent refuses the JVM.
 refuse-hotspot=1: the engine hotspot does. missed=CLASS: one that could not be rewritten. mute=1: there is no summary.
 hang=1, prints=TEXT: how it fails, instead of an exit code. count=FILE gets a line per launch.
@@ -42,6 +43,8 @@ def in_order(name: str) -> bool:
 fails = "always" in words or any(not any(in_order(name) for name in conflict) for conflict in conflicts)
 if "rare" in words and not in_order(words["rare"]):
     fails |= len(Path(words["count"]).read_text(encoding="utf-8").splitlines()) % 5 == 0
+if "shy" in words and "-XX:+StressLCM" not in given:
+    fails = False
 if "slow" in words:
     fails = not slow
 

@@ -120,6 +120,27 @@ def test_what_remains_in_any_order_is_told(hunt: Hunt, tmp_path: Path) -> None:
     assert "it still fails now and then, and does so with all suspects in order" in found["notes"]
 
 
+def test_what_fails_seldom_is_made_to_fail_more_often(hunt: Hunt) -> None:
+    found = hunt.found("conflicts=a.A.x", "shy=1", OTHERS)
+    assert names(found) == ["a.A.x"]
+    assert "StressLCM" in found["provocation"]
+    assert found["unprovoked"] == {"launches": 20, "failures": 0, "symptoms": {}}
+    assert found["stock"]["failures"] == found["stock"]["launches"] == 20
+    tried = {launch["setting"] for phase in found["phases"][:2] for launch in phase["launches"]}
+    assert tried == {"stock", "stock+stressed", "stock+eager", "stock+loaded"}
+    later = {launch["setting"].partition("-")[0] for phase in found["phases"][2:] for launch in phase["launches"]}
+    assert later == {"all+stressed", "ordered+stressed", "delayed+stressed", "stock+stressed", "hotspot+stressed"}
+    page = (hunt.output / "report.html").read_text()
+    assert "nothing in order: the stock (stressed)" in page
+    assert "It fails more often like this" in page
+
+
+def test_it_is_launched_as_it_is_where_that_is_asked_for(hunt: Hunt) -> None:
+    found = hunt.found("conflicts=a.A.x", "shy=1", options=("--no-provoke", "--time", "4s"))
+    assert found["verdict"] == "never failed"
+    assert [phase["doing"] for phase in found["phases"]] == ["the stock: how often does it fail?"]
+
+
 def test_a_name_that_no_thread_was_seen_to_share_is_found_too(hunt: Hunt) -> None:
     found = hunt.found("conflicts=a.A.rare", "hidden=a.A.rare", OTHERS)
     assert names(found) == ["a.A.rare"]
