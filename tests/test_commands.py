@@ -65,6 +65,13 @@ def test_doctor_for_people_fits_a_terminal() -> None:
     assert "\x1b" not in result.stdout
 
 
+def test_doctor_says_what_takes_any_collector() -> None:
+    lines = memgraft("doctor", NO_COLOR="1").stdout.splitlines()
+    [at, *_] = [number for number, line in enumerate(lines) if line.split()[:2] == ["ordering", "yes:"]]
+    assert "not with" in lines[at + 1]
+    assert "with any collector: --engine bytecode" in lines[at + 2]
+
+
 def test_doctor_says_what_is_no_jvm(tmp_path: Path) -> None:
     assert str(tmp_path) in one_line(memgraft("doctor", tmp_path), 2)
 

@@ -13,6 +13,7 @@ from processes import run
 from tiers import deep
 
 from memgraft.formats import read_summaries
+from memgraft.hunt import provocations
 from memgraft.hunt.suspects import Observation
 
 two_cpus = pytest.mark.skipif(
@@ -209,6 +210,13 @@ def test_the_gallery(name: str, request: pytest.FixtureRequest, tmp_path: Path) 
     path = request.getfixturevalue("released" if name.startswith("released.") else "classes")
     found = gallery.hunt(program, path, tmp_path / "out")
     assert program.is_right(found), json.dumps(found, indent=2)
+
+
+def test_every_jvm_knows_what_makes_a_failure_frequent(jdk: Jdk) -> None:
+    for provocation in provocations.ALL:
+        options = [option for option in provocation.jvm_options if "IgnoreUnrecognized" not in option]
+        done = run([jdk.java, *options, "-version"])
+        assert done.returncode == 0, done.stderr
 
 
 def test_every_bug_of_the_gallery_says_what_it_lacks() -> None:

@@ -331,7 +331,10 @@ def test_a_compiler_in_java_is_refused(distribution_jdk: Jdk) -> None:
 def test_another_jdk_is_refused() -> None:
     done = memgraft("run", "--ordering", "sc", "--", fetched_jdk("11").java, "-version")
     assert done.returncode == 3
-    assert "JDK 17, 21 or 25" in done.stderr.splitlines()[-1]
+    refusal = done.stderr.splitlines()[-1]
+    assert "JDK 17, 21 or 25" in refusal
+    # It takes no JVM before 17.
+    assert "--engine bytecode" not in refusal
 
 
 def test_names_that_relax_nothing_are_warned_of(distribution_jdk: Jdk, tmp_path: Path) -> None:

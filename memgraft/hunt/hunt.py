@@ -39,6 +39,7 @@ FAILURES_WANTED = 10
 PROVOKED_AFTER = 20
 """Launches of the stock."""
 SELDOM = 0.2
+"""It fails in a smaller share of these."""
 PROVOKED_LAUNCHES = 20
 """Of each way that is tried."""
 PROVOKED_CHANCE = 0.05
@@ -54,6 +55,7 @@ CONFIRMED_WRONGLY = 0.0001
 """How often fresh launches confirm a set that cures nothing, at most."""
 PAIRS_LEAST = 6
 SEARCHES_MOST = 3
+"""Where fresh launches contradict the set that a search has found, another one knows them, too."""
 REMAINDER_LAUNCHES = 200
 """At most, to learn how often it still fails."""
 

@@ -5,13 +5,15 @@ but what is in order.
 """
 
 import contextlib
+import math
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-BUSY = "while True: pass"
+BUSY = "import os; parent = os.getppid()\nwhile os.getppid() == parent: pass"
+"""It does not outlive who started it, however that ends."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Provocation:
     @contextlib.contextmanager
     def beside(self) -> Iterator[None]:
         """Other work, as long as a launch takes."""
-        count = round(self.busy_share * len(os.sched_getaffinity(0)))
+        count = math.ceil(self.busy_share * len(os.sched_getaffinity(0)))
         others = [subprocess.Popen([sys.executable, "-S", "-E", "-c", BUSY]) for _ in range(count)]
         try:
             yield
@@ -41,15 +43,17 @@ class Provocation:
 
 
 NONE = Provocation("")
+# A JVM that does not know one of these would not start, and look as if it failed each time.
+_ANY_JVM = "-XX:+IgnoreUnrecognizedVMOptions"
 STRESSED = Provocation(
     "stressed",
     "C2 puts instructions in another order in each launch (-XX:+StressLCM, -XX:+StressGCM, -XX:+StressIGVN)",
-    ("-XX:+UnlockDiagnosticVMOptions", "-XX:+StressLCM", "-XX:+StressGCM", "-XX:+StressIGVN"),
+    (_ANY_JVM, "-XX:+UnlockDiagnosticVMOptions", "-XX:+StressLCM", "-XX:+StressGCM", "-XX:+StressIGVN"),
 )
 EAGER = Provocation(
     "eager",
     "methods are compiled before the program goes on (-Xbatch, -XX:-TieredCompilation)",
-    ("-Xbatch", "-XX:-TieredCompilation"),
+    (_ANY_JVM, "-Xbatch", "-XX:-TieredCompilation"),
 )
 LOADED = Provocation("loaded", "other work on half of the CPUs", busy_share=0.5)
 ALL = (STRESSED, EAGER, LOADED)

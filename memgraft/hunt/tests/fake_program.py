@@ -4,6 +4,8 @@ Its words are `name=value`. conflicts=a.A.x,a.A.y;b.B.z: it fails when all names
 always=1: it fails whatever is in order. slow=1: it fails unless something takes time, be it in order or not.
 others=a.A.u,a.A.v: further names that threads share. alone=a.A.t: a name that only one thread touches.
 rare=a.A.r: it also fails in every fifth launch as long as this name is left plain (needs count=FILE).
+late=a.A.l:N: from the Nth launch on it also fails as long as this name is left plain (needs count=FILE).
+still=a.A.s: a conflict of this name alone, which also stops failing where nothing but this name takes time.
 shy=1: it fails only where C2 is stressed.
 hidden=a.A.h: a name of a conflict that no thread was seen to touch. refuse=CODE: the agent refuses the JVM.
 refuse-hotspot=1: the engine hotspot does. missed=CLASS: one that could not be rewritten. mute=1: there is no summary.
@@ -43,6 +45,11 @@ def in_order(name: str) -> bool:
 fails = "always" in words or any(not any(in_order(name) for name in conflict) for conflict in conflicts)
 if "rare" in words and not in_order(words["rare"]):
     fails |= len(Path(words["count"]).read_text(encoding="utf-8").splitlines()) % 5 == 0
+if "late" in words:
+    name, _, number = words["late"].partition(":")
+    fails |= not in_order(name) and len(Path(words["count"]).read_text(encoding="utf-8").splitlines()) >= int(number)
+if "still" in words:
+    fails |= not in_order(words["still"]) and not ("delay" in options and named == [words["still"]])
 if "shy" in words and "-XX:+StressLCM" not in given:
     fails = False
 if "slow" in words:
@@ -63,6 +70,7 @@ if "summary" in options and "mute" not in words:
             name for conflict in conflicts for name in conflict if name not in jdk and name != words.get("hidden")
         ]
         shared += words.get("others", "").split(",") if "others" in words else []
+        shared += [words[one].partition(":")[0] for one in ("late", "still") if one in words]
         shared += [words["rare"]] if words.get("rare", "none") != "none" else []
         one = {"thread": "one", "id": 1, "order": 2, "times": 3, "stack": ["org.example.A.run(A.java:7)"]}
         two = {"thread": "two", "id": 2, "order": 1, "times": 1, "stack": ["org.example.A.stop(A.java:9)"]}

@@ -114,6 +114,21 @@ def test_what_fails_less_often_is_found_too(hunt: Hunt, tmp_path: Path) -> None:
     assert any(phase["doing"].startswith("it still fails now and then with a.A.x") for phase in found["phases"])
 
 
+def test_time_is_blamed_only_for_all_that_it_takes(hunt: Hunt, tmp_path: Path) -> None:
+    """The first one found also helps where it only takes time; both together do not."""
+    found = hunt.found("still=a.A.x", "rare=a.A.r", f"count={tmp_path / 'launches'}", OTHERS)
+    assert found["verdict"] == "found"
+    assert names(found) == ["a.A.r", "a.A.x"]
+
+
+def test_fresh_launches_that_contradict_a_set_lead_to_another_search(hunt: Hunt, tmp_path: Path) -> None:
+    """The second mistake shows for the first time when the set is tried again."""
+    found = hunt.found("conflicts=a.A.x", "late=a.A.y:40", f"count={tmp_path / 'launches'}", OTHERS)
+    assert found["verdict"] == "found"
+    assert names(found) == ["a.A.x", "a.A.y"]
+    assert [phase["doing"] for phase in found["phases"]].count("the smallest set of 22 suspects") == 2
+
+
 def test_what_remains_in_any_order_is_told(hunt: Hunt, tmp_path: Path) -> None:
     found = hunt.found("conflicts=a.A.x", "rare=none", f"count={tmp_path / 'launches'}", OTHERS)
     assert names(found) == ["a.A.x"]

@@ -4,7 +4,7 @@ import java.io.File;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.URISyntaxException;
-import java.nio.charset.StandardCharsets;
+import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -40,9 +40,7 @@ record ForkedTest(String id, WeakMemoryTest asked, long seed) {
           "awt",
           "stdout",
           "stderr",
-          "surefire",
-          "basedir",
-          "localRepository");
+          "surefire");
 
   /** Returns where the test passed. */
   void run() throws IOException, InterruptedException {
@@ -97,7 +95,8 @@ record ForkedTest(String id, WeakMemoryTest asked, long seed) {
   }
 
   private static String end(Path printed) throws IOException {
-    String text = new String(Files.readAllBytes(printed), StandardCharsets.UTF_8);
+    Charset charset = Charset.forName(System.getProperty("native.encoding", "UTF-8"));
+    String text = new String(Files.readAllBytes(printed), charset);
     return text.substring(Math.max(0, text.length() - MOST_CHARACTERS));
   }
 
@@ -115,7 +114,7 @@ record ForkedTest(String id, WeakMemoryTest asked, long seed) {
 
   private List<String> command(boolean weak) {
     List<String> command = new ArrayList<>();
-    command.add(ProcessHandle.current().info().command().orElseThrow());
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
         .filter(word -> !word.startsWith("-agentlib:jdwp"))
         .forEach(command::add);
@@ -131,6 +130,9 @@ record ForkedTest(String id, WeakMemoryTest asked, long seed) {
     }
     command.addAll(List.of(asked.jvm()));
     command.addAll(List.of("-cp", classPath(), ForkedMain.class.getName(), id));
+    if (weak) {
+      command.add(ForkedMain.WATCHED);
+    }
     return command;
   }
 

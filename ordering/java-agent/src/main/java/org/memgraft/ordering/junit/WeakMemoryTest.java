@@ -17,6 +17,9 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * void aLetterIsWholeWhenItIsThere() throws Exception { ... }
  * </pre>
  *
+ * <p>What stands around each test ({@code @BeforeEach}, {@code @AfterEach}) runs in these JVMs
+ * alone; {@code @BeforeAll} and {@code @AfterAll} run in the build's JVM, too.
+ *
  * <p>So a test on an x86 machine finds a missing {@code volatile} that only an Arm server shows. A
  * test that passes shows nothing for certain. Where one fails, its message has the command that
  * finds the field.
