@@ -208,9 +208,9 @@ test-java: $(call unless_ready,packages)
 test-python: $(call unless_ready,development)
 	$(PYTEST) -n $(JOBS) -m "not deep" memgraft ordering/jcstress/tests
 
-# What is fenced how, against the machines' own memory models. It takes every CPU by itself.
+# What is fenced how, against the machines' own memory models, and when. It takes every CPU by itself.
 test-mapping: $(call unless_ready,development test-packages)
-	$(PYTEST) -m "not deep" ordering/mapping/tests
+	$(PYTEST) -m "not deep" ordering/mapping/tests ordering/speculation/tests
 
 # Two workers even on one CPU: a test waits a good part of its time.
 TEST_JOBS ?= $(shell echo $$(($(JOBS) > 2 ? $(JOBS) : 2)))

@@ -38,10 +38,10 @@ class Step:
     command: Sequence[str]
 
 
-def pytest_step(area: str, minutes: float, *files: str, alone: bool = False) -> Step:
+def pytest_step(area: str, minutes: float, *files: str, alone: bool = False, folder: str = "tests/") -> Step:
     """Tests that measure must not share the machine with others: `alone`."""
     words = [sys.executable, "-m", "pytest", "-q", "-m", "deep", *([] if alone else WORKERS)]
-    return Step(area, " ".join(files), minutes, [*words, *(f"tests/{file}" for file in files)])
+    return Step(area, " ".join(files), minutes, [*words, *(f"{folder}{file}" for file in files)])
 
 
 STEPS = [
@@ -53,6 +53,8 @@ STEPS = [
     pytest_step("ordering", 1, "test_litmus.py", "test_jcstress.py", alone=True),
     pytest_step("ordering", 9, "test_bytecode_engine.py", alone=True),
     pytest_step("ordering", 11, "test_weak.py"),
+    pytest_step("ordering", 12, "test_speculative.py"),
+    pytest_step("ordering", 5, "speculation/tests", folder="ordering/"),
     pytest_step("hunt", 20, "test_hunt.py", "test_junit.py", alone=True),
     pytest_step("placement", 6.5, "test_place.py", "test_machine_accesses.py"),
     pytest_step("measuring", 20, "test_measuring.py", "test_commands.py", alone=True),

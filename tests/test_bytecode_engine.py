@@ -122,7 +122,7 @@ def test_a_class_that_cannot_be_rewritten_makes_the_run_unsound(command: str, tm
     assert "Method too large: Large.main" in last
 
 
-EXPECTED = "expected summary=FOLDER, check, only=FILE, delay, observe or weak=SEED"
+EXPECTED = "expected summary=FOLDER, check, only=FILE, delay, observe, weak=SEED, speculate or speculate=never-switch"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """What the summary of one JVM says of the ordering graft (docs/formats.md, section 2)."""
 
-from pydantic import Field, NonNegativeInt
+from pydantic import Field, NonNegativeFloat, NonNegativeInt
 
 from memgraft.formats.format import Format
 
@@ -189,6 +189,23 @@ class Observed(Format):
     """Those of the JVM's own that were loaded at the end."""
 
 
+class Speculation(Format):
+    """Of fields that need no fence as long as each object stays with the thread that made it."""
+
+    classes: NonNegativeInt
+    """Those that declare such fields."""
+    switched: NonNegativeInt
+    """Of these, those whose accesses got their fences after all."""
+    switched_classes: dict[str, str] = Field(default_factory=dict)
+    """Some of them, and why."""
+    seconds: NonNegativeFloat
+    """All switches took."""
+    ended: str | None = None
+    """Why no class is speculated on any more."""
+    failed_checks: dict[str, NonNegativeInt] | None = None
+    """Where no class is ever switched: some of those that would have been, and how often a check failed."""
+
+
 class BytecodeOrdering(Format):
     """What the engine bytecode of the ordering graft did in one JVM."""
 
@@ -211,5 +228,7 @@ class BytecodeOrdering(Format):
     """Where only some accesses were put in order."""
     weak: Weak | None = None
     """Where loads could get old values instead."""
+    speculation: Speculation | None = None
+    """Where objects were taken to stay with the threads that made them."""
     observed: Observed | None = None
     """Where accesses were observed instead."""

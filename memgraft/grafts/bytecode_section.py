@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from rich.table import Table
 
 from memgraft.formats import JvmSummary
-from memgraft.formats.ordering import BytecodeOrdering
+from memgraft.formats.ordering import BytecodeOrdering, Speculation
 from memgraft.grafts.section import Row, of_jvm
 from memgraft.grafts.table import ONLY
 from memgraft.screen import table
@@ -36,11 +36,26 @@ def lines(bytecode: BytecodeOrdering) -> Iterator[str]:
         f"weaker accesses, {fences.handle_calls:,} of method handles, {fences.copies:,} of copies, "
         f"{fences.intrinsics:,} of intrinsics"
     )
+    if bytecode.speculation is not None:
+        yield _of_speculation(bytecode.speculation)
     if bytecode.checked_classes:
         yield (
             f"checked: {count_of(bytecode.checked_classes, 'class')}, {bytecode.unfenced:,} accesses in them "
             "without a fence"
         )
+
+
+def _of_speculation(speculation: Speculation) -> str:
+    if speculation.failed_checks is not None:
+        return (
+            f"speculation: checks alone, in {count_of(speculation.classes, 'class')}; no class is ever switched, and so "
+            "the run is not sequentially consistent"
+        )
+    said = (
+        f"speculation: {count_of(speculation.classes, 'class')} begun without fences at their fields; "
+        f"{speculation.switched:,} of them switched to fences, in {speculation.seconds:.2f} s"
+    )
+    return f"{said}; it ended with {speculation.ended}" if speculation.ended else said
 
 
 def table_of(jvms: Sequence[JvmSummary]) -> Table:

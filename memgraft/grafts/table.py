@@ -136,6 +136,9 @@ ZEROING = "zeroing"
 ENGINE = "engine"
 WEAK = "weak"
 BYTECODE = "bytecode"
+SPECULATIVE = "speculative"
+CHECKS_ALONE = "speculative-checks"
+SC_BY_BYTECODE = "sc-bytecode"
 """The engine that rewrites classes, in any JVM."""
 GROWING = f"{buffers.THREAD}={buffers.GROWING}"
 
@@ -349,6 +352,27 @@ GRAFTS = (
                 "allows, in any JVM from 17 on (engine bytecode)",
                 switches=False,
                 by_bytecode=True,
+            ),
+            Choice(
+                SPECULATIVE,
+                "sequentially consistent as well; fields of objects that stay with the thread that made them need no "
+                "fence, class by class, in HotSpot from 17 on (engine bytecode)",
+                switches=False,
+                by_bytecode=True,
+            ),
+            Choice(
+                CHECKS_ALONE,
+                "speculative without ever switching a class, and so not sequentially consistent",
+                switches=False,
+                by_bytecode=True,
+                offered=False,
+            ),
+            Choice(
+                SC_BY_BYTECODE,
+                "sc with the engine bytecode",
+                switches=False,
+                by_bytecode=True,
+                offered=False,
             ),
             # Each of what sc saves over sc-seed alone, and the bounds: to measure (docs/ordering.md).
             Choice("sc-private-objects", "sc-seed but for objects that nobody else has", switches=False, offered=False),

@@ -24,7 +24,19 @@ from typing import IO
 from memgraft import native
 from memgraft.errors import WrongUsageError
 from memgraft.grafts.selection import Selection
-from memgraft.grafts.table import CHECK_ORDER, COUNTERS, ONLY, ORDERING, SEED, SUMMARY, TABLE, WEAK, ZEROING
+from memgraft.grafts.table import (
+    CHECK_ORDER,
+    CHECKS_ALONE,
+    COUNTERS,
+    ONLY,
+    ORDERING,
+    SEED,
+    SPECULATIVE,
+    SUMMARY,
+    TABLE,
+    WEAK,
+    ZEROING,
+)
 from memgraft.machine.kernel_table import table_for_this_cpu
 
 JDK_JAVA_OPTIONS = "JDK_JAVA_OPTIONS"
@@ -159,8 +171,13 @@ def join(selection: Selection, variable: str, agent: Path, summaries: Path, *, a
     if selection.by_bytecode:
         only = selection.value(ONLY.name)
         options = [ONLY.told(only)] if only else []
-        if selection.joins(ORDERING) and selection.label == WEAK:
+        label = selection.joining.label
+        if label == WEAK:
             options.append(f"{WEAK}={selection.value(SEED.name) or SEED.default}")
+        elif label == SPECULATIVE:
+            options += ["speculate", *(["check"] if alone else [])]
+        elif label == CHECKS_ALONE:
+            options.append("speculate=never-switch")
         elif alone and not only:
             # Where some accesses are left as they are, there is nothing to check.
             options.append("check")

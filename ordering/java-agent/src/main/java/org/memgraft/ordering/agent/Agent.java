@@ -21,6 +21,7 @@ public final class Agent {
   private final boolean observe;
   private final Subset subset;
   private final WeakMemory weak;
+  private final Speculation speculation;
   private final boolean ofTheJdk;
   private final Transformer transformer;
   private final Coverage coverage;
@@ -31,13 +32,35 @@ public final class Agent {
     observe = options.observe();
     subset = options.only() == null ? Subset.ALL : Subset.read(options.only(), hierarchy);
     weak = options.weak() == null ? null : new WeakMemory(options.weak());
+    speculation = speculation(options);
     ofTheJdk = weak == null && !observe && subset.reachesTheJdk();
-    transformer = new Transformer(options.check(), ofTheJdk, treatment(options));
+    transformer = new Transformer(checks(options), ofTheJdk, treatment(options));
     coverage = new Coverage(instrumentation, ofTheJdk);
     summary = options.summary() == null ? null : new Summary(options.summary());
   }
 
+  private Speculation speculation(AgentOptions options) {
+    return switch (options.speculate()) {
+      case NO -> null;
+      case SWITCHING -> new Speculation(false, hierarchy);
+      case NEVER_SWITCHING -> new Speculation(true, hierarchy);
+    };
+  }
+
+  private Transformer.Checks checks(AgentOptions options) {
+    if (!options.check()) {
+      return null;
+    }
+    Machine machine = Machine.here();
+    return speculation == null
+        ? rewritten -> Checker.unfenced(rewritten, machine)
+        : rewritten -> SpeculationChecker.unordered(rewritten, machine);
+  }
+
   private Treatment treatment(AgentOptions options) {
+    if (speculation != null) {
+      return Treatment.speculating(speculation, hierarchy);
+    }
     if (weak != null) {
       return Treatment.weakening(subset, hierarchy);
     }
@@ -86,14 +109,27 @@ public final class Agent {
       throw new IllegalStateException(
           "its fences are enough on " + known + ", and this is " + machine.name());
     }
+    if (speculation != null && !Machine.isHotSpot()) {
+      throw new IllegalStateException(
+          "speculation stops threads as HotSpot does, and this is "
+              + System.getProperty("java.vm.name"));
+    }
     prepare();
     earlyHidden = coverage.hidden();
-    Bridge.open(transformer::hidden, touches, weak, instrumentation);
+    Bridge.open(transformer::hidden, touches, weak, speculation, instrumentation);
+    if (speculation != null) {
+      coverage.ofPrograms().forEach(speculation::leaveAlone);
+    }
     instrumentation.addTransformer(transformer, true);
     coverage.rewriteLoaded();
     if (ofTheJdk && !HiddenClasses.joined()) {
       throw new IllegalStateException(
           "looked for the method of java.lang.System's own classes that defines hidden ones, and found none");
+    }
+    if (speculation != null && !Doors.missing().isEmpty()) {
+      throw new IllegalStateException(
+          "looked for where the JDK tells offsets of fields and loads native code, and did not find "
+              + Doors.missing());
     }
     write("running");
     Runtime.getRuntime().addShutdownHook(new Thread(this::finish, "memgraft summary"));
@@ -118,7 +154,21 @@ public final class Agent {
       Touches nobodys = new Touches();
       Watcher.rewrite(original, null, new Hierarchy(), nobodys, Machine.here());
       nobodys.accept(nobodys.number("", false));
-      Treatment.weakening(Subset.ALL, new Hierarchy()).of(null, original, new Sites());
+      ClassLoader mine = Agent.class.getClassLoader();
+      Hierarchy hierarchy = new Hierarchy();
+      hierarchy.prepare();
+      byte[] speculated =
+          Speculator.rewrite(
+              Offer.loaded(mine, original),
+              everything,
+              new Speculation(false, hierarchy),
+              hierarchy,
+              new Sites());
+      if (!SpeculationChecker.unordered(speculated, Machine.here()).isEmpty()) {
+        throw new IllegalStateException("the rewriter left an access without a check");
+      }
+      Offer offer = Offer.loaded(null, original);
+      Treatment.weakening(Subset.ALL, new Hierarchy()).of(offer, new Sites());
     }
   }
 
@@ -173,6 +223,9 @@ public final class Agent {
       loads.put("loads", weak.loads());
       loads.put("stale_loads", weak.stale());
       bytecode.put("weak", loads);
+    }
+    if (speculation != null) {
+      bytecode.put("speculation", speculation.done());
     }
     if (observe) {
       Map<String, Object> observed = new LinkedHashMap<>();

@@ -19,11 +19,28 @@ import java.util.function.Predicate;
  * @param observe whether accesses are told instead ({@link Watcher})
  * @param weak the seed of a memory that is as weak as may be for all but what the file names
  *     ({@link WeakMemory}); null: none
+ * @param speculate whether accesses to the fields of objects have no fences as long as these stay
+ *     with the threads that made them ({@link Speculation})
  */
 record AgentOptions(
-    Path summary, boolean check, Path only, boolean delay, boolean observe, Long weak) {
+    Path summary,
+    boolean check,
+    Path only,
+    boolean delay,
+    boolean observe,
+    Long weak,
+    Speculate speculate) {
   private static final String EXPECTED =
-      "expected summary=FOLDER, check, only=FILE, delay, observe or weak=SEED";
+      "expected summary=FOLDER, check, only=FILE, delay, observe, weak=SEED, speculate or"
+          + " speculate=never-switch";
+
+  /** Whether some accesses have no fences until another thread makes them need some. */
+  enum Speculate {
+    NO,
+    SWITCHING,
+    /** Nor afterwards: a measure of what asking for the thread costs. */
+    NEVER_SWITCHING
+  }
 
   /**
    * @throws IllegalArgumentException with one line for the user
@@ -35,6 +52,7 @@ record AgentOptions(
     boolean delay = false;
     boolean observe = false;
     Long weak = null;
+    Speculate speculate = Speculate.NO;
     for (String word : text == null || text.isEmpty() ? new String[0] : text.split(",")) {
       if (word.equals("check")) {
         check = true;
@@ -42,6 +60,8 @@ record AgentOptions(
         delay = true;
       } else if (word.equals("observe")) {
         observe = true;
+      } else if (word.equals("speculate") || word.equals("speculate=never-switch")) {
+        speculate = word.contains("=") ? Speculate.NEVER_SWITCHING : Speculate.SWITCHING;
       } else if (word.startsWith("weak=")) {
         weak = seed(word);
       } else if (word.startsWith("summary=")) {
@@ -52,7 +72,8 @@ record AgentOptions(
         throw new IllegalArgumentException("option '" + word + "': " + EXPECTED);
       }
     }
-    AgentOptions options = new AgentOptions(summary, check, only, delay, observe, weak);
+    AgentOptions options =
+        new AgentOptions(summary, check, only, delay, observe, weak, speculate);
     options.requireFitting(text);
     return options;
   }
@@ -62,6 +83,10 @@ record AgentOptions(
     if (check && (someOnly || observe) || someOnly && observe) {
       throw new IllegalArgumentException(
           "options '" + text + "': expected one of check, only, observe, weak");
+    }
+    if (speculate != Speculate.NO && (someOnly || observe)) {
+      throw new IllegalArgumentException(
+          "options '" + text + "': expected speculate without only, observe or weak");
     }
     if (delay && (only == null || weak != null)) {
       throw new IllegalArgumentException(

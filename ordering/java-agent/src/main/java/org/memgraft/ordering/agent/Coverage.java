@@ -77,6 +77,17 @@ final class Coverage {
     return names;
   }
 
+  /** The program's own classes that are loaded now, by internal name. */
+  List<String> ofPrograms() {
+    List<String> names = new ArrayList<>();
+    for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
+      if (!loaded.isArray() && Transformer.mayNamePrograms(loaded.getClassLoader())) {
+        names.add(loaded.getName().replace('.', '/'));
+      }
+    }
+    return names;
+  }
+
   /** The classes that are loaded now, and that the transformer has never seen. */
   List<String> missed(Transformer transformer) {
     List<String> missed = new ArrayList<>();

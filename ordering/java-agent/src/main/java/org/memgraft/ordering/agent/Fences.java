@@ -12,7 +12,7 @@ import org.objectweb.asm.Opcodes;
  * <p>Where only some accesses get fences, each one gets all that a volatile access has: what is
  * before it may be without.
  */
-final class Fences extends MethodVisitor {
+class Fences extends MethodVisitor {
   private final Rewriter.Work work;
   private final String owner;
   private final Set<String> volatiles;

@@ -2,12 +2,17 @@ package org.memgraft.ordering.agent;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.Path;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.FieldVisitor;
@@ -16,7 +21,8 @@ import org.objectweb.asm.Opcodes;
 
 /**
  * Which class declares a field or a method. Bytecode names it by any class that has it, be it
- * inherited. Classes of one name from several loaders are taken for one.
+ * inherited. What a class of a name declares is looked up by the loader of the class with the
+ * access; where that finds no file, the last class of that name counts which was loaded.
  */
 final class Hierarchy {
   /**
@@ -28,18 +34,73 @@ final class Hierarchy {
    */
   record Field(String owner, int access, boolean known) {}
 
-  private record Known(String parent, Map<String, Integer> fields, Set<String> methods) {
-    static final Known NOTHING = new Known(null, Map.of(), Set.of());
+  private record Known(
+      String parent, List<String> interfaces, Map<String, Integer> fields, Set<String> methods) {
+    static final Known NOTHING = new Known(null, List.of(), Map.of(), Set.of());
   }
 
   private static final int DECLARATIONS_ONLY =
       ClassReader.SKIP_CODE | ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES;
 
-  private final Map<String, Known> classes = new ConcurrentHashMap<>();
+  /** The packages of a JDK whose names say so. */
+  private static final Pattern OF_A_JDK = Pattern.compile("(javax?|jdk|sun|com/sun)/.*");
+
+  private final Map<ClassLoader, Map<String, Known>> classes =
+      Collections.synchronizedMap(new WeakHashMap<>());
+
+  /** By name alone. */
+  private final Map<String, Known> loaded = new ConcurrentHashMap<>();
+
+  private final Map<String, Boolean> ofThePlatform = new ConcurrentHashMap<>();
+
+  /**
+   * Has the JVM load what looking up takes: of what is loaded while a class is transformed, no
+   * agent hears.
+   */
+  void prepare() throws IOException {
+    ClassLoader mine = Hierarchy.class.getClassLoader();
+    String own = Hierarchy.class.getName().replace('.', '/');
+    isOfThePlatform(own);
+    isOfThePlatform("org/w3c/dom/Node");
+    declaring(mine, own, "", "I");
+    // As where classes are in folders.
+    Path file = Path.of(System.getProperty("java.home"), "release");
+    try (InputStream opened = file.toUri().toURL().openStream()) {
+      opened.read();
+    }
+  }
 
   /** Keeps what a class declares. */
-  void add(ClassReader reader) {
-    classes.put(reader.getClassName(), read(reader));
+  void add(ClassLoader loader, ClassReader reader) {
+    Known known = read(reader);
+    of(loader).put(reader.getClassName(), known);
+    loaded.put(reader.getClassName(), known);
+  }
+
+  private Map<String, Known> of(ClassLoader loader) {
+    return classes.computeIfAbsent(loader, any -> new ConcurrentHashMap<>());
+  }
+
+  /** Whether the JVM brings a class of this name, be it that a program has one, too. */
+  boolean isOfThePlatform(String name) {
+    return OF_A_JDK.matcher(name).matches()
+        || ofThePlatform.computeIfAbsent(
+            name,
+            any -> ClassLoader.getPlatformClassLoader().getResource(name + ".class") != null);
+  }
+
+  /** Whether a class may be serializable: where one that it extends is not known, it may. */
+  boolean maybeSerializable(ClassLoader loader, String name) {
+    if (name.equals("java/io/Serializable")) {
+      return true;
+    }
+    if (name.equals("java/lang/Object")) {
+      return false;
+    }
+    Known known = find(loader, name);
+    return known == Known.NOTHING
+        || known.parent() != null && maybeSerializable(loader, known.parent())
+        || known.interfaces().stream().anyMatch(one -> maybeSerializable(loader, one));
   }
 
   private static Known read(ClassReader reader) {
@@ -64,7 +125,7 @@ final class Hierarchy {
           }
         },
         DECLARATIONS_ONLY);
-    return new Known(reader.getSuperName(), fields, methods);
+    return new Known(reader.getSuperName(), List.of(reader.getInterfaces()), fields, methods);
   }
 
   /**
@@ -101,14 +162,15 @@ final class Hierarchy {
   }
 
   private Known find(ClassLoader loader, String name) {
-    Known known = classes.get(name);
+    Map<String, Known> its = of(loader);
+    Known known = its.get(name);
     if (known == null) {
       // A superclass is loaded only after the class that is being defined now.
       known = fromFile(loader, name).orElse(Known.NOTHING);
-      Known before = classes.putIfAbsent(name, known);
+      Known before = its.putIfAbsent(name, known);
       known = before == null ? known : before;
     }
-    return known;
+    return known == Known.NOTHING ? loaded.getOrDefault(name, known) : known;
   }
 
   private static Optional<Known> fromFile(ClassLoader loader, String name) {

@@ -19,6 +19,11 @@ record Machine(String name) {
     return new Machine(System.getProperty("os.arch"));
   }
 
+  /** Whether the JVM is HotSpot, by whatever vendor. */
+  static boolean isHotSpot() {
+    return System.getProperty("java.vm.name", "").matches("(OpenJDK|Java HotSpot).* VM");
+  }
+
   boolean isKnown() {
     return KNOWN.contains(name);
   }

@@ -21,10 +21,12 @@ final class Rewriter extends ClassVisitor {
    *
    * @param delays whether code waits for as long as a full fence takes instead of having fences
    * @param loader that defines it; null: the JVM's own
+   * @param doors whether those of the JDK tell of what passes through them ({@link Doors})
    */
-  record Work(Subset subset, boolean delays, Machine machine, ClassLoader loader) {
+  record Work(
+      Subset subset, boolean delays, Machine machine, ClassLoader loader, boolean doors) {
     static Work everything(Machine machine) {
-      return new Work(Subset.ALL, false, machine, null);
+      return new Work(Subset.ALL, false, machine, null, false);
     }
   }
 
@@ -49,8 +51,10 @@ final class Rewriter extends ClassVisitor {
     // Calls without operands need no new frames and no deeper stack.
     ClassWriter writer = new ClassWriter(reader, 0);
     Sites mine = new Sites();
-    // First, so that what it adds gets fences too.
-    reader.accept(HiddenClasses.before(new Rewriter(writer, work, mine), reader.getClassName()), 0);
+    String name = reader.getClassName();
+    // First, so that what they add gets fences too.
+    ClassVisitor first = HiddenClasses.before(new Rewriter(writer, work, mine), name);
+    reader.accept(work.doors() ? Doors.before(first, name) : first, 0);
     byte[] rewritten = writer.toByteArray();
     sites.add(mine);
     return rewritten;

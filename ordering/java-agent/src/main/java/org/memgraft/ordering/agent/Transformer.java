@@ -13,14 +13,18 @@ import org.objectweb.asm.ClassReader;
 
 /** Rewrites each class when the JVM loads or retransforms it, and keeps what could not be. */
 final class Transformer implements ClassFileTransformer {
+  /** Reads a rewritten class and names the methods with accesses that are not in order. */
+  interface Checks {
+    List<String> unfenced(byte[] rewritten);
+  }
+
   private static final String OURS = "org/memgraft/ordering/agent/";
   private static final int MOST_NAMED = 20;
 
   /** In code of the program's own loaders. */
   private static final Pattern OF_A_JDK = Pattern.compile("(java|jdk|sun|com/sun)/.*");
 
-  private final Machine machine = Machine.here();
-  private final boolean check;
+  private final Checks check;
   private final boolean ofTheJdk;
   private final Treatment treatment;
   private final Sites sites = new Sites();
@@ -34,10 +38,10 @@ final class Transformer implements ClassFileTransformer {
   /**
    * Treats each class that is loaded.
    *
-   * @param check whether each one is read again
+   * @param check reads each one again; null: nothing does
    * @param ofTheJdk whether the JVM's own are treated too
    */
-  Transformer(boolean check, boolean ofTheJdk, Treatment treatment) {
+  Transformer(Checks check, boolean ofTheJdk, Treatment treatment) {
     this.check = check;
     this.ofTheJdk = ofTheJdk;
     this.treatment = treatment;
@@ -53,14 +57,18 @@ final class Transformer implements ClassFileTransformer {
     }
     String shown = itsName.replace('/', '.');
     seen.add(shown);
-    return rewritten(loader, shown, original);
+    Offer.Origin origin = known == null ? Offer.Origin.LOADED : Offer.Origin.AGAIN;
+    return rewritten(new Offer(loader, original, origin), shown);
+  }
+
+  /** Whether classes of a loader may name those of a program: it is none of the JVM's own. */
+  static boolean mayNamePrograms(ClassLoader loader) {
+    return loader != null && loader != ClassLoader.getPlatformClassLoader();
   }
 
   /** Whether the class comes with the JVM. */
   static boolean isOfTheJdk(ClassLoader loader, String name) {
-    return loader == null
-        || loader == ClassLoader.getPlatformClassLoader()
-        || OF_A_JDK.matcher(name).matches();
+    return !mayNamePrograms(loader) || OF_A_JDK.matcher(name).matches();
   }
 
   private static String nameIn(byte[] original) {
@@ -74,7 +82,8 @@ final class Transformer implements ClassFileTransformer {
 
   /** A hidden class as it was where it cannot be rewritten: whoever makes it must get one. */
   byte[] hidden(byte[] original) {
-    byte[] rewritten = rewritten(null, "a hidden class", original);
+    Offer offer = new Offer(null, original, Offer.Origin.HIDDEN);
+    byte[] rewritten = rewritten(offer, "a hidden class");
     if (rewritten == null) {
       return original;
     }
@@ -82,12 +91,12 @@ final class Transformer implements ClassFileTransformer {
     return rewritten;
   }
 
-  private byte[] rewritten(ClassLoader loader, String shown, byte[] original) {
+  private byte[] rewritten(Offer offer, String shown) {
     try {
-      byte[] rewritten = treatment.of(loader, original, sites);
+      byte[] rewritten = treatment.of(offer, sites);
       classes.incrementAndGet();
-      if (check) {
-        List<String> found = Checker.unfenced(rewritten, machine);
+      if (check != null) {
+        List<String> found = check.unfenced(rewritten);
         checked.incrementAndGet();
         found.forEach(method -> unfenced.add(method, "an access without a fence"));
       }
@@ -99,9 +108,9 @@ final class Transformer implements ClassFileTransformer {
     }
   }
 
-  /** Its own classes share nothing with the program's. */
+  /** Its own classes share nothing with the program's; those of the bridge have their own fences. */
   static boolean isOurs(String name) {
-    return name.startsWith(OURS);
+    return name.startsWith(OURS) || name.startsWith(Bridge.NAME);
   }
 
   /** Whether a class of this name was offered, as Class.getName has it. */

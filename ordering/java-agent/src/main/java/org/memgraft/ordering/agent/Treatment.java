@@ -7,38 +7,51 @@ interface Treatment {
   /**
    * The class as it is to be.
    *
-   * @param loader that defines it; null: the JVM's own
    * @param sites counts the fences that it gets
    * @throws RuntimeException where it cannot be done
    */
-  byte[] of(ClassLoader loader, byte[] original, Sites sites);
+  byte[] of(Offer offer, Sites sites);
 
   /** Puts fences, or delays, to what the subset names. */
   static Treatment fences(Subset subset, boolean delays, Hierarchy hierarchy) {
     Machine machine = Machine.here();
-    return (loader, original, sites) -> {
+    return (offer, sites) -> {
       if (!subset.isAll()) {
-        hierarchy.add(new ClassReader(original));
+        hierarchy.add(offer.loader(), new ClassReader(offer.bytes()));
       }
-      return Rewriter.rewrite(original, new Rewriter.Work(subset, delays, machine, loader), sites);
+      var work = new Rewriter.Work(subset, delays, machine, offer.loader(), false);
+      return Rewriter.rewrite(offer.bytes(), work, sites);
+    };
+  }
+
+  /** Puts fences, but for fields of objects that stay with the threads that made them. */
+  static Treatment speculating(Speculation speculation, Hierarchy hierarchy) {
+    Machine machine = Machine.here();
+    return (offer, sites) -> {
+      var work = new Rewriter.Work(Subset.ALL, false, machine, offer.loader(), true);
+      boolean ofTheJdk =
+          offer.origin() != Offer.Origin.HIDDEN && !Transformer.mayNamePrograms(offer.loader());
+      return ofTheJdk
+          ? Rewriter.rewrite(offer.bytes(), work, sites)
+          : Speculator.rewrite(offer, work, speculation, hierarchy, sites);
     };
   }
 
   /** Has accesses told. */
   static Treatment watching(Hierarchy hierarchy, Touches touches) {
     Machine machine = Machine.here();
-    return (loader, original, sites) -> {
-      hierarchy.add(new ClassReader(original));
-      return Watcher.rewrite(original, loader, hierarchy, touches, machine);
+    return (offer, sites) -> {
+      hierarchy.add(offer.loader(), new ClassReader(offer.bytes()));
+      return Watcher.rewrite(offer.bytes(), offer.loader(), hierarchy, touches, machine);
     };
   }
 
   /** Weakens accesses but for those that the subset names. */
   static Treatment weakening(Subset inOrder, Hierarchy hierarchy) {
     FieldNumbers numbers = new FieldNumbers();
-    return (loader, original, sites) -> {
-      hierarchy.add(new ClassReader(original));
-      return Weakener.rewrite(original, loader, numbers, hierarchy, inOrder);
+    return (offer, sites) -> {
+      hierarchy.add(offer.loader(), new ClassReader(offer.bytes()));
+      return Weakener.rewrite(offer.bytes(), offer.loader(), numbers, hierarchy, inOrder);
     };
   }
 }

@@ -16,25 +16,39 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class AgentOptionsTest {
+  private static final AgentOptions.Speculate NO = AgentOptions.Speculate.NO;
+
   @Test
   void takesAFolderAndACheck(@TempDir Path folder) {
-    assertEquals(new AgentOptions(null, false, null, false, false, null), AgentOptions.parse(null));
-    AgentOptions both = new AgentOptions(folder, true, null, false, false, null);
+    assertEquals(
+        new AgentOptions(null, false, null, false, false, null, NO), AgentOptions.parse(null));
+    AgentOptions both = new AgentOptions(folder, true, null, false, false, null, NO);
     assertEquals(both, AgentOptions.parse("check,summary=" + folder));
-    AgentOptions observing = new AgentOptions(folder, false, null, false, true, null);
+    AgentOptions observing = new AgentOptions(folder, false, null, false, true, null, NO);
     assertEquals(observing, AgentOptions.parse("observe,summary=" + folder));
   }
 
   @Test
   void takesASeed() {
-    AgentOptions seeded = new AgentOptions(null, false, null, false, false, -7L);
+    AgentOptions seeded = new AgentOptions(null, false, null, false, false, -7L, NO);
     assertEquals(seeded, AgentOptions.parse("weak=-7"));
+  }
+
+  @Test
+  void takesSpeculation() {
+    AgentOptions switching =
+        new AgentOptions(
+            null, true, null, false, false, null, AgentOptions.Speculate.SWITCHING);
+    assertEquals(switching, AgentOptions.parse("check,speculate"));
+    assertEquals(
+        AgentOptions.Speculate.NEVER_SWITCHING,
+        AgentOptions.parse("speculate=never-switch").speculate());
   }
 
   @Test
   void takesAFile(@TempDir Path folder) throws IOException {
     Path file = Files.writeString(folder.resolve("a, b"), "");
-    AgentOptions named = new AgentOptions(null, false, file, true, false, null);
+    AgentOptions named = new AgentOptions(null, false, file, true, false, null, NO);
     assertEquals(named, AgentOptions.parse("delay,only=" + folder + "/a%2C%20b"));
   }
 
@@ -43,10 +57,15 @@ class AgentOptionsTest {
       delimiter = '|',
       quoteCharacter = '"',
       value = {
-        "speed | option 'speed': expected summary=FOLDER, check, only=FILE, delay, observe or weak=SEED",
+        "speed | option 'speed': expected summary=FOLDER, check, only=FILE, delay, observe,"
+            + " weak=SEED, speculate or speculate=never-switch",
         "only=/no/such | only=/no/such: expected a file",
         "observe | options 'check,observe': expected one of check, only, observe, weak",
         "weak=1 | options 'check,weak=1': expected one of check, only, observe, weak",
+        "speculate,weak=1 | options 'check,speculate,weak=1': expected one of check, only, observe,"
+            + " weak",
+        "speculate=now | option 'speculate=now': expected summary=FOLDER, check, only=FILE, delay,"
+            + " observe, weak=SEED, speculate or speculate=never-switch",
         "weak=one | weak=one: expected a whole number",
         "delay | option 'delay': expected it together with only=FILE, which names what it delays",
         "summary=/no/such | summary=/no/such: expected a folder",

@@ -50,7 +50,7 @@ class SubsetTest {
     byte[] bytes =
         Rewriter.rewrite(
             RewriterTest.bytesOf(Derived.class),
-            new Rewriter.Work(subset, delays, machine, LOADER),
+            new Rewriter.Work(subset, delays, machine, LOADER, false),
             new Sites());
     List<String> found = new ArrayList<>();
     new ClassReader(bytes)

@@ -20,7 +20,10 @@ class TransformerTest {
 
   /** One that puts fences everywhere. */
   static Transformer everything(boolean check) {
-    return new Transformer(check, true, Treatment.fences(Subset.ALL, false, new Hierarchy()));
+    return new Transformer(
+        check ? rewritten -> Checker.unfenced(rewritten, RewriterTest.X86) : null,
+        true,
+        Treatment.fences(Subset.ALL, false, new Hierarchy()));
   }
 
   private byte[] transformed(String name, byte[] bytes) {
@@ -87,15 +90,20 @@ class TransformerTest {
 
   /** Bytes that are no class any more must neither stop it nor pass it unseen. */
   @ParameterizedTest
-  @ValueSource(strings = {"fences", "watching", "weakening"})
+  @ValueSource(strings = {"fences", "watching", "weakening", "speculating"})
   void namesWhatIsNoClassFile(String treatment) {
     Hierarchy hierarchy = new Hierarchy();
     Transformer transformer =
         switch (treatment) {
           case "fences" -> everything(true);
           case "watching" ->
-              new Transformer(false, true, Treatment.watching(hierarchy, new Touches()));
-          default -> new Transformer(false, true, Treatment.weakening(Subset.ALL, hierarchy));
+              new Transformer(null, true, Treatment.watching(hierarchy, new Touches()));
+          case "speculating" ->
+              new Transformer(
+                  rewritten -> SpeculationChecker.unordered(rewritten, RewriterTest.X86),
+                  true,
+                  Treatment.speculating(new Speculation(false, hierarchy), hierarchy));
+          default -> new Transformer(null, true, Treatment.weakening(Subset.ALL, hierarchy));
         };
     byte[] original = RewriterTest.bytesOf(Sample.class);
     byte[] kept = original.clone();
@@ -106,12 +114,14 @@ class TransformerTest {
       for (int change = random.nextInt(4); change >= 0; change--) {
         mutated[random.nextInt(mutated.length)] = (byte) random.nextInt();
       }
-      transformer.transform(null, "Mutated" + i, null, null, mutated);
+      transformer.transform(
+          getClass().getClassLoader(), "Mutated" + i, null, null, mutated);
     }
     assertArrayEquals(kept, original);
     assertEquals(tries, transformer.classes() + transformer.failed().count());
     assertTrue(transformer.failed().count() > tries / 20);
-    assertEquals(0, transformer.unfenced().count());
+    // In code that no JVM would accept, an object may be `this` for the one and not for the other.
+    assertTrue(transformer.unfenced().count() <= (treatment.equals("speculating") ? 1 : 0));
     assertTrue(transformer.failed().some().size() <= 20);
   }
 
@@ -122,13 +132,13 @@ class TransformerTest {
     Hierarchy hierarchy = new Hierarchy();
     Subset named = Subset.of(java.util.List.of("org.example.*"), "a test", hierarchy);
     Transformer few =
-        new Transformer(false, named.reachesTheJdk(), Treatment.fences(named, false, hierarchy));
+        new Transformer(null, named.reachesTheJdk(), Treatment.fences(named, false, hierarchy));
     assertNull(few.transform(null, "java/util/HashMap", null, null, bytes));
     assertNull(few.transform(ours, "jdk/jfr/Event", null, null, bytes));
     assertNotNull(few.transform(ours, "org/example/HashMap", null, null, bytes));
     Subset more = Subset.of(java.util.List.of("java.util.HashMap.size"), "a test", hierarchy);
     Transformer ofTheJdk =
-        new Transformer(false, more.reachesTheJdk(), Treatment.fences(more, false, hierarchy));
+        new Transformer(null, more.reachesTheJdk(), Treatment.fences(more, false, hierarchy));
     assertNotNull(ofTheJdk.transform(null, "java/util/HashMap", null, null, bytes));
     assertTrue(ofTheJdk.sites().of(Site.FIELD_LOAD) > 0);
     assertEquals(0, few.sites().of(Site.FIELD_LOAD));

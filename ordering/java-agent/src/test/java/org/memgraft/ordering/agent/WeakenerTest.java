@@ -86,7 +86,7 @@ class WeakenerTest {
   /** What a method of the sample calls of the memory, and the calls that it has anyway. */
   private List<String> calls(String method, String... inOrder) {
     byte[] original = RewriterTest.bytesOf(Sample.class);
-    hierarchy.add(new ClassReader(original));
+    hierarchy.add(getClass().getClassLoader(), new ClassReader(original));
     Subset subset =
         inOrder.length == 0 ? Subset.ALL : Subset.of(List.of(inOrder), "a test", hierarchy);
     byte[] bytes =

@@ -1,0 +1,305 @@
+package org.memgraft.ordering.agent;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.ObjectStreamClass;
+import java.io.Serializable;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassVisitor;
+import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
+
+class SpeculatorTest {
+  private static final Machine X86 = RewriterTest.X86;
+
+  private final Hierarchy hierarchy = new Hierarchy();
+  private final Speculation speculation = new Speculation(false, hierarchy);
+  private final Sites sites = new Sites();
+
+  static class Base {
+    int inherited;
+  }
+
+  /** Accesses fields in each way that the rewriter tells apart. */
+  static class Sample extends Base implements Serializable {
+    private static final long serialVersionUID = 1;
+    static int shared;
+    private final int fixed;
+    volatile int ordered;
+    int number;
+    transient Object reference;
+    long wide;
+    double real;
+    int[] elements = {1};
+
+    Sample(int fixed) {
+      this.fixed = fixed;
+      number = fixed + 1;
+    }
+
+    int once() {
+      return number;
+    }
+
+    int often() {
+      number += inherited;
+      wide++;
+      return number + fixed + ordered;
+    }
+
+    int branches(boolean which) {
+      Sample other = which ? this : new Sample(2);
+      return other.number++ + (which ? number : 0);
+    }
+
+    static void others(Sample other) {
+      other.number = 1;
+      other.reference = other;
+      other.wide = 2;
+      other.real = other.wide + other.number++;
+      other.elements[0] += shared;
+    }
+
+    Sample copied() throws CloneNotSupportedException {
+      Sample same = this;
+      same.number = 3;
+      return (Sample) clone();
+    }
+
+    static int ofTheJdk(Cell cell) {
+      return cell.number;
+    }
+
+    private final class Cell {
+      int number = Sample.this.number;
+    }
+  }
+
+  /** Of the default that the JVM computes from what a class declares. */
+  @SuppressWarnings("serial")
+  static class Computed implements Serializable {
+    int number;
+    private String text;
+
+    public String text() {
+      return text + number;
+    }
+  }
+
+  private byte[] rewritten(Class<?> original, Offer.Origin origin) {
+    Offer offer =
+        new Offer(original.getClassLoader(), RewriterTest.bytesOf(original), origin);
+    Rewriter.Work work = new Rewriter.Work(Subset.ALL, false, X86, offer.loader(), true);
+    return Speculator.rewrite(offer, work, speculation, hierarchy, sites);
+  }
+
+  private byte[] rewritten(Class<?> original) {
+    return rewritten(original, Offer.Origin.LOADED);
+  }
+
+  /** What a method calls of holders and of the bridge, and the fences in it. */
+  private List<String> calls(Class<?> of, String method) {
+    List<String> found = new ArrayList<>();
+    new ClassReader(rewritten(of)).accept(new Calling(method, found), 0);
+    return found;
+  }
+
+  private final class Calling extends ClassVisitor {
+    private final String method;
+    private final List<String> found;
+
+    Calling(String method, List<String> found) {
+      super(Rewriter.API);
+      this.method = method;
+      this.found = found;
+    }
+
+    @Override
+    public MethodVisitor visitMethod(
+        int access, String name, String shape, String signature, String[] exceptions) {
+      return !name.equals(method)
+          ? null
+          : new MethodVisitor(Rewriter.API) {
+            @Override
+            public void visitMethodInsn(
+                int instruction, String of, String called, String shape, boolean isInterface) {
+              if (of.startsWith(Bridge.NAME) || called.endsWith("Fence")) {
+                found.add(shown(of, called));
+              }
+            }
+          };
+    }
+
+    private String shown(String of, String called) {
+      for (Class<?> one : List.of(Base.class, Sample.class)) {
+        Speculation.Speculated known = speculation.of(one.getName().replace('.', '/'));
+        if (of.equals(Holder.nameOf(known.number()))) {
+          return one.getSimpleName() + "." + called;
+        }
+      }
+      return called;
+    }
+  }
+
+  @Test
+  void oneAccessHasACheckBeforeAndAGuardBehind() {
+    assertEquals(List.of("Sample.check", "Sample.load"), calls(Sample.class, "once"));
+  }
+
+  @Test
+  void severalAccessesOfThisHaveOneCheckForEachClass() {
+    assertEquals(
+        List.of(
+            "Sample.check",
+            "Sample.load",
+            "Base.check",
+            "Base.load",
+            "Sample.store",
+            "Sample.load",
+            "Sample.store",
+            "Sample.load"),
+        calls(Sample.class, "often"));
+  }
+
+  @Test
+  void anObjectThatMayBeAnotherIsAskedEachTime() {
+    assertEquals(
+        List.of(
+            "Sample.check", "Sample.load", "Sample.check", "Sample.store", "Sample.check",
+            "Sample.load"),
+        calls(Sample.class, "branches"));
+    List<String> ofOthers = calls(Sample.class, "others");
+    assertEquals(
+        ofOthers.stream().filter("Sample.check"::equals).count(),
+        ofOthers.stream().filter(call -> call.matches("Sample.(load|store)")).count());
+    assertTrue(ofOthers.contains("fullFence"));
+  }
+
+  @Test
+  void aConstructorSaysWhoMadeTheObjectAndAsksNobody() {
+    List<String> made = calls(Sample.class, "<init>");
+    assertEquals("me", made.get(0));
+    assertEquals(List.of(), made.stream().filter(call -> call.endsWith("check")).toList());
+    assertTrue(made.contains("Sample.store"));
+  }
+
+  @Test
+  void aCloneIsToldOf() {
+    assertTrue(calls(Sample.class, "copied").contains("touched"));
+  }
+
+  /** Old code and hidden classes may name a class that cannot be looked up. */
+  @Test
+  void whereTheClassIsNotKnownTheObjectIsLookedAt() {
+    byte[] bytes = rewritten(Sample.class, Offer.Origin.HIDDEN);
+    assertEquals(List.of(), SpeculationChecker.unordered(bytes, X86));
+    List<String> found = new ArrayList<>();
+    new ClassReader(bytes).accept(new Calling("ofTheJdk", found), 0);
+    assertEquals(List.of("touched", "acquireFence"), found);
+  }
+
+  @Test
+  void theJdksClassesHaveNoOwners() {
+    assertNull(speculation.of("java/util/HashMap"));
+    assertNull(speculation.of("javax/naming/Name"));
+    assertNull(speculation.of("org/w3c/dom/Node"));
+    String there = "org/example/There";
+    speculation.leaveAlone(there);
+    assertNull(speculation.of(there));
+    assertTrue(Objects.nonNull(speculation.of("org/example/Later")));
+  }
+
+  @Test
+  void theCheckerAcceptsItAndNotTheOriginal() {
+    for (Class<?> one : List.of(Sample.class, Base.class, Computed.class, Rewriter.class)) {
+      assertEquals(List.of(), SpeculationChecker.unordered(rewritten(one), X86));
+    }
+    byte[] original = RewriterTest.bytesOf(Sample.class);
+    assertNotEquals(List.of(), SpeculationChecker.unordered(original, X86));
+  }
+
+  /** Leaves out one call of a holder; the owner that a check would take is dropped. */
+  private static byte[] without(byte[] rewritten, int which) {
+    ClassReader reader = new ClassReader(rewritten);
+    ClassWriter writer = new ClassWriter(reader, 0);
+    reader.accept(
+        new ClassVisitor(Rewriter.API, writer) {
+          private int seen;
+
+          @Override
+          public MethodVisitor visitMethod(
+              int access, String name, String shape, String signature, String[] exceptions) {
+            return new MethodVisitor(
+                Rewriter.API, super.visitMethod(access, name, shape, signature, exceptions)) {
+              @Override
+              public void visitMethodInsn(
+                  int instruction, String owner, String name, String shape, boolean isInterface) {
+                boolean ofHolder = owner.startsWith(Bridge.NAME + '$');
+                if (!ofHolder || seen++ != which) {
+                  super.visitMethodInsn(instruction, owner, name, shape, isInterface);
+                } else if (name.equals("check")) {
+                  super.visitInsn(Opcodes.POP2);
+                }
+              }
+            };
+          }
+        },
+        0);
+    return writer.toByteArray();
+  }
+
+  @Test
+  void theCheckerFindsEachPlantedHole() {
+    byte[] rewritten = rewritten(Sample.class);
+    int all = 0;
+    while (without(rewritten, all).length < rewritten.length) {
+      assertNotEquals(
+          List.of(), SpeculationChecker.unordered(without(rewritten, all), X86), "call " + all);
+      all++;
+    }
+    assertTrue(all > 30, all + " calls");
+  }
+
+  /** Has rewritten classes of this test, of the same names. */
+  private final class Rewriting extends ClassLoader {
+    @Override
+    protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+      if (!name.startsWith(SpeculatorTest.class.getName() + "$")) {
+        return super.loadClass(name, resolve);
+      }
+      Class<?> known = findLoadedClass(name);
+      if (known != null) {
+        return known;
+      }
+      byte[] bytes = rewritten(Class.forName(name));
+      return defineClass(name, bytes, 0, bytes.length);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(classes = {Sample.class, Computed.class})
+  void aSerializedClassIsTheSameOne(Class<?> original) throws ClassNotFoundException {
+    // The JVM verifies it, too.
+    Class<?> made = Class.forName(original.getName(), true, new Rewriting());
+    assertNotEquals(original, made);
+    assertEquals(
+        ObjectStreamClass.lookup(original).getSerialVersionUID(),
+        ObjectStreamClass.lookup(made).getSerialVersionUID());
+    String fields =
+        List.of(ObjectStreamClass.lookup(made).getFields()).stream()
+            .map(Object::toString)
+            .collect(Collectors.joining(", "));
+    assertTrue(!fields.contains("memgraft"), fields);
+  }
+}

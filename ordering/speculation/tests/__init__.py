@@ -1,0 +1,1 @@
+"""The mappings, their mutants and what they are tried on."""
