@@ -47,9 +47,9 @@ def lines(bytecode: BytecodeOrdering) -> Iterator[str]:
 
 def _of_speculation(speculation: Speculation) -> str:
     if speculation.failed_checks is not None:
+        classes = count_of(speculation.classes, "class")
         return (
-            f"speculation: checks alone, in {count_of(speculation.classes, 'class')}; no class is ever switched, and so "
-            "the run is not sequentially consistent"
+            f"speculation: checks alone, in {classes}, which is not sequentially consistent: no class is ever switched"
         )
     said = (
         f"speculation: {count_of(speculation.classes, 'class')} begun without fences at their fields; "
@@ -95,7 +95,9 @@ def unsound(bytecode: BytecodeOrdering) -> str:
         found.append(f"{count_of(bytecode.failed, 'class')} could not be rewritten, such as {name} ({why})")
     if bytecode.unfenced:
         names = ", ".join(bytecode.unfenced_methods[:3])
-        found.append(f"{count_of(bytecode.unfenced, 'access')} have no fence, in {names}")
+        lacks = "no fence" if bytecode.speculation is None else "neither a fence nor both a check and a guard"
+        has = "has" if bytecode.unfenced == 1 else "have"
+        found.append(f"{count_of(bytecode.unfenced, 'access')} {has} {lacks}, in {names}")
     return f"the run was not sequentially consistent: {'; '.join(found)}; expected none" if found else ""
 
 
@@ -112,15 +114,21 @@ def warnings(jvms: Sequence[BytecodeOrdering], file: str) -> Iterator[str]:
 
 def rows(launches: Sequence[Sequence[JvmSummary]]) -> list[Row]:
     """Per launch, as median and range or 95 % interval; empty where no class was rewritten."""
-    classes = [
-        sum(jvm.grafts.bytecode.classes for jvm in jvms if jvm.grafts.bytecode)
-        for jvms in launches
-        if any(jvm.grafts.bytecode for jvm in jvms)
-    ]
-    if not classes:
+    found = [[jvm.grafts.bytecode for jvm in jvms if jvm.grafts.bytecode] for jvms in launches]
+    found = [mine for mine in found if mine]
+    if not found:
         return []
-    found = median_or_range([float(count) for count in classes])
+    rows = [("classes rewritten", _shown([sum(one.classes for one in mine) for mine in found]))]
+    speculations = [[one.speculation for one in mine if one.speculation] for mine in found]
+    if all(speculations):
+        rows += [
+            ("classes begun without fences", _shown([sum(one.classes for one in mine) for mine in speculations])),
+            ("of these switched to fences", _shown([sum(one.switched for one in mine) for mine in speculations])),
+        ]
+    return rows
+
+
+def _shown(counts: Sequence[int]) -> str:
+    found = median_or_range([float(count) for count in counts])
     shown = f"{found.median:,.0f}"
-    if found.low < found.high:
-        shown += f" [{found.low:,.0f}, {found.high:,.0f}]"
-    return [("classes rewritten", shown)]
+    return shown if found.low == found.high else f"{shown} [{found.low:,.0f}, {found.high:,.0f}]"

@@ -7,7 +7,7 @@ import pytest
 from memgraft.conftest import Memgraft
 from memgraft.errors import WrongUsageError
 from memgraft.formats import Grafts, Jvm, JvmSummary
-from memgraft.formats.ordering import BytecodeOrdering, Ordering
+from memgraft.formats.ordering import BytecodeOrdering, Ordering, Speculation
 from memgraft.grafts import ordering_section
 from memgraft.grafts.selection import select
 from memgraft.jvm import launch
@@ -211,6 +211,47 @@ class TestEngineBytecode:
             "the run was not sequentially consistent: 1 class could not be rewritten, such as a.C (Method too large: "
             "a/C.d ()V); 2 accesses have no fence, in a.B.c, a.B.d; expected none"
         )
+
+
+def speculation(**changes: object) -> JvmSummary:
+    made = bytecode()
+    found = Speculation(classes=231, switched=12, seconds=0.071)
+    update = {"speculation": found.model_copy(update=changes)}
+    return summary(None).model_copy(update={"grafts": Grafts(bytecode=made.model_copy(update=update))})
+
+
+class TestSpeculation:
+    def test_tells_the_java_agent(self) -> None:
+        def told(choice: str, *, alone: bool) -> tuple[str, ...]:
+            return launch.join(select({"ordering": choice}), "V", Path("/b.jar"), Path("/t"), alone=alone).options
+
+        assert told("speculative", alone=True) == ("-javaagent:/b.jar=speculate,check,summary=/t",)
+        assert told("speculative", alone=False) == ("-javaagent:/b.jar=speculate,summary=/t",)
+        assert told("speculative-checks", alone=False) == ("-javaagent:/b.jar=speculate=never-switch,summary=/t",)
+        assert told("sc-bytecode", alone=False) == ("-javaagent:/b.jar=summary=/t",)
+
+    def test_says_how_many_classes_it_switched(self) -> None:
+        section = ordering_section.OrderingSection()
+        _, said, _ = section.lines(speculation())
+        begun = (
+            "speculation: 231 classes begun without fences at their fields; 12 of them switched to fences, in 0.07 s"
+        )
+        assert said == begun
+        _, said, _ = section.lines(speculation(ended="native code in libx.so"))
+        assert said == f"{begun}; it ended with native code in libx.so"
+        _, said, _ = section.lines(speculation(failed_checks={"a.B": 3}))
+        assert "checks alone, in 231 classes, which is not sequentially consistent" in said
+        assert section.rows([[speculation()], [speculation(switched=14)]])[1:] == [
+            ("classes begun without fences", "231"),
+            ("of these switched to fences", "13 [12, 14]"),
+        ]
+
+    def test_an_access_without_a_check_makes_it_unsound(self) -> None:
+        jvm = speculation()
+        assert jvm.grafts.bytecode is not None
+        broken = jvm.grafts.bytecode.model_copy(update={"unfenced": 1, "unfenced_methods": ["a.B.c"]})
+        jvm = jvm.model_copy(update={"grafts": Grafts(bytecode=broken)})
+        assert "1 access has neither a fence nor both a check" in ordering_section.OrderingSection().unsound(jvm)
 
 
 def test_without_its_jar_the_engine_is_refused(memgraft: Memgraft) -> None:
