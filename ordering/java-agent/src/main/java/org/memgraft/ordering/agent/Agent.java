@@ -8,6 +8,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.commons.SerialVersionUIDAdder;
 
 /** The agent, where {@link Premain} has found a JVM that is new enough. */
 public final class Agent {
@@ -157,6 +160,8 @@ public final class Agent {
       ClassLoader mine = Agent.class.getClassLoader();
       Hierarchy hierarchy = new Hierarchy();
       hierarchy.prepare();
+      // As for a class that is serializable and does not say which version it is.
+      new ClassReader(original).accept(new SerialVersionUIDAdder(new ClassWriter(0)), 0);
       byte[] speculated =
           Speculator.rewrite(
               Offer.loaded(mine, original),

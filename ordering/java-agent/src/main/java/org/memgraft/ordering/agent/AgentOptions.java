@@ -72,8 +72,7 @@ record AgentOptions(
         throw new IllegalArgumentException("option '" + word + "': " + EXPECTED);
       }
     }
-    AgentOptions options =
-        new AgentOptions(summary, check, only, delay, observe, weak, speculate);
+    AgentOptions options = new AgentOptions(summary, check, only, delay, observe, weak, speculate);
     options.requireFitting(text);
     return options;
   }

@@ -255,11 +255,9 @@ final class Bridge {
     code.visitCode();
     code.visitMethodInsn(Opcodes.INVOKESTATIC, UNSAFE, "getUnsafe", "()L" + UNSAFE + ";", false);
     String thread = "()Ljava/lang/Thread;";
-    code.visitMethodInsn(
-        Opcodes.INVOKESTATIC, "java/lang/Thread", "currentThread", thread, false);
+    code.visitMethodInsn(Opcodes.INVOKESTATIC, "java/lang/Thread", "currentThread", thread, false);
     code.visitFieldInsn(Opcodes.GETSTATIC, NAME, THREAD_ID, "J");
-    code.visitMethodInsn(
-        Opcodes.INVOKEVIRTUAL, UNSAFE, "getLong", "(Ljava/lang/Object;J)J", false);
+    code.visitMethodInsn(Opcodes.INVOKEVIRTUAL, UNSAFE, "getLong", "(Ljava/lang/Object;J)J", false);
     code.visitInsn(Opcodes.LRETURN);
     code.visitMaxs(4, 0);
     code.visitEnd();

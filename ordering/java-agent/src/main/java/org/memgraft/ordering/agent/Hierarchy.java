@@ -3,6 +3,7 @@ package org.memgraft.ordering.agent;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -11,7 +12,15 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.WeakHashMap;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.regex.Pattern;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
@@ -45,6 +54,19 @@ final class Hierarchy {
   /** The packages of a JDK whose names say so. */
   private static final Pattern OF_A_JDK = Pattern.compile("(javax?|jdk|sun|com/sun)/.*");
 
+  /** Nobody waits longer for a loader: it may wait for the thread that asks. */
+  private static final Duration PATIENCE = Duration.ofSeconds(2);
+
+  /**
+   * On threads of their own, loaders are asked for files. What they load meanwhile would not be
+   * offered to this agent if they were asked by the thread that is transforming a class.
+   */
+  private static final ExecutorService ASKING = Executors.newCachedThreadPool(asking());
+
+  /** Those that did not answer. */
+  private final Set<ClassLoader> silent =
+      Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+
   private final Map<ClassLoader, Map<String, Known>> classes =
       Collections.synchronizedMap(new WeakHashMap<>());
 
@@ -63,6 +85,7 @@ final class Hierarchy {
     isOfThePlatform(own);
     isOfThePlatform("org/w3c/dom/Node");
     declaring(mine, own, "", "I");
+    maybeSerializable(mine, "java/util/ArrayList");
     // As where classes are in folders.
     Path file = Path.of(System.getProperty("java.home"), "release");
     try (InputStream opened = file.toUri().toURL().openStream()) {
@@ -81,12 +104,54 @@ final class Hierarchy {
     return classes.computeIfAbsent(loader, any -> new ConcurrentHashMap<>());
   }
 
+  /** Its threads take nothing over from those of the program that make them. */
+  private static ThreadFactory asking() {
+    ThreadGroup group = Thread.currentThread().getThreadGroup();
+    return work -> {
+      Thread thread = new Thread(group, work, "memgraft class files", 0, false);
+      thread.setDaemon(true);
+      return thread;
+    };
+  }
+
   /** Whether the JVM brings a class of this name, be it that a program has one, too. */
   boolean isOfThePlatform(String name) {
     return OF_A_JDK.matcher(name).matches()
         || ofThePlatform.computeIfAbsent(
             name,
-            any -> ClassLoader.getPlatformClassLoader().getResource(name + ".class") != null);
+            any -> {
+              ClassLoader platform = ClassLoader.getPlatformClassLoader();
+              // It answers: its code is the JDK's alone.
+              return ask(null, () -> platform.getResource(name + ".class") != null).orElse(true);
+            });
+  }
+
+  /** What a loader says; empty where it does not answer, or fails. */
+  private <T> Optional<T> ask(ClassLoader loader, Callable<T> question) {
+    if (silent.contains(loader)) {
+      return Optional.empty();
+    }
+    Future<T> answer = ASKING.submit(question);
+    long end = System.nanoTime() + PATIENCE.toNanos();
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          return Optional.of(answer.get(end - System.nanoTime(), TimeUnit.NANOSECONDS));
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    } catch (TimeoutException e) {
+      silent.add(loader);
+      return Optional.empty();
+    } catch (ExecutionException e) {
+      return Optional.empty();
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
   }
 
   /** Whether a class may be serializable: where one that it extends is not known, it may. */
@@ -166,23 +231,23 @@ final class Hierarchy {
     Known known = its.get(name);
     if (known == null) {
       // A superclass is loaded only after the class that is being defined now.
-      known = fromFile(loader, name).orElse(Known.NOTHING);
+      known = ask(loader, () -> fromFile(loader, name)).orElse(Known.NOTHING);
       Known before = its.putIfAbsent(name, known);
       known = before == null ? known : before;
     }
     return known == Known.NOTHING ? loaded.getOrDefault(name, known) : known;
   }
 
-  private static Optional<Known> fromFile(ClassLoader loader, String name) {
+  private static Known fromFile(ClassLoader loader, String name) {
     String file = name + ".class";
     try (InputStream bytes =
         loader == null
             ? ClassLoader.getSystemResourceAsStream(file)
             : loader.getResourceAsStream(file)) {
-      return bytes == null ? Optional.empty() : Optional.of(read(new ClassReader(bytes)));
+      return bytes == null ? Known.NOTHING : read(new ClassReader(bytes));
     } catch (IOException | RuntimeException e) {
       // A class that was made at run time has no file; a newer one cannot be read.
-      return Optional.empty();
+      return Known.NOTHING;
     }
   }
 }

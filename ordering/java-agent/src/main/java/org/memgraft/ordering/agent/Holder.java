@@ -82,7 +82,6 @@ final class Holder {
 
   /** Behind a load, or a store. */
   static void callGuard(MethodVisitor code, int number, boolean load) {
-    code.visitMethodInsn(
-        Opcodes.INVOKESTATIC, nameOf(number), load ? LOAD : STORE, NOTHING, false);
+    code.visitMethodInsn(Opcodes.INVOKESTATIC, nameOf(number), load ? LOAD : STORE, NOTHING, false);
   }
 }

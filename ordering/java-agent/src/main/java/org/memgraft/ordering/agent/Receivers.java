@@ -95,8 +95,7 @@ final class Receivers {
 
   private static boolean isThis(Frame<BasicValue> frame, boolean loads) {
     // Code that is never reached has no frame.
-    return frame != null
-        && THIS.equals(frame.getStack(frame.getStackSize() - (loads ? 1 : 2)));
+    return frame != null && THIS.equals(frame.getStack(frame.getStackSize() - (loads ? 1 : 2)));
   }
 
   private static final class WithThis extends BasicInterpreter {

@@ -23,8 +23,7 @@ final class Rewriter extends ClassVisitor {
    * @param loader that defines it; null: the JVM's own
    * @param doors whether those of the JDK tell of what passes through them ({@link Doors})
    */
-  record Work(
-      Subset subset, boolean delays, Machine machine, ClassLoader loader, boolean doors) {
+  record Work(Subset subset, boolean delays, Machine machine, ClassLoader loader, boolean doors) {
     static Work everything(Machine machine) {
       return new Work(Subset.ALL, false, machine, null, false);
     }

@@ -33,8 +33,7 @@ final class Speculation {
   /** Of the fields with owners, which reflection may come across. */
   private static final String OWNER = "$memgraft$owner$";
 
-  private static final int EXEMPT =
-      Opcodes.ACC_STATIC | Opcodes.ACC_FINAL | Opcodes.ACC_VOLATILE;
+  private static final int EXEMPT = Opcodes.ACC_STATIC | Opcodes.ACC_FINAL | Opcodes.ACC_VOLATILE;
   private static final int MOST_NAMED = 50;
   private static final double SECONDS = 1e-9;
 
@@ -117,7 +116,8 @@ final class Speculation {
    * @param ofTheJdk defines classes of the package java.lang
    * @return by name: what the bridge calls
    */
-  Map<String, Object> open(MethodHandles.Lookup ofTheJdk, Class<?> bridge, Instrumentation instrumentation)
+  Map<String, Object> open(
+      MethodHandles.Lookup ofTheJdk, Class<?> bridge, Instrumentation instrumentation)
       throws ReflectiveOperationException {
     this.instrumentation = instrumentation;
     this.ofTheJdk = ofTheJdk;
@@ -146,9 +146,7 @@ final class Speculation {
 
   /** A call that may make a copy of an object, all its fields included. */
   static boolean isClone(String owner, String name, String shape) {
-    return name.equals("clone")
-        && shape.equals("()Ljava/lang/Object;")
-        && !owner.startsWith("[");
+    return name.equals("clone") && shape.equals("()Ljava/lang/Object;") && !owner.startsWith("[");
   }
 
   /**

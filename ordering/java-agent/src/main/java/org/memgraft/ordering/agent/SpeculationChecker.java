@@ -119,7 +119,9 @@ final class SpeculationChecker {
     return next;
   }
 
-  /** Whether it is made sure, on every way to an access, that its object was asked for its owner. */
+  /**
+   * Whether it is made sure, on every way to an access, that its object was asked for its owner.
+   */
   private boolean isChecked(MethodNode method, int at, boolean loads, String holder) {
     AbstractInsnNode before = method.instructions.get(at).getPrevious();
     if (isCheck(before, holder)) {
@@ -170,8 +172,7 @@ final class SpeculationChecker {
       Frame<SourceValue> frame = frames[at];
       // What is never reached accesses nothing.
       return frame == null
-          || comesFromThis(
-              method, frames, frame.getStack(frame.getStackSize() - (loads ? 1 : 2)));
+          || comesFromThis(method, frames, frame.getStack(frame.getStackSize() - (loads ? 1 : 2)));
     } catch (AnalyzerException e) {
       return false;
     }

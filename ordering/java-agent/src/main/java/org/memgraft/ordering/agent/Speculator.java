@@ -41,11 +41,7 @@ final class Speculator extends ClassVisitor {
    * @throws RuntimeException where ASM cannot read it, or a method grew too large for a class file
    */
   static byte[] rewrite(
-      Offer offer,
-      Rewriter.Work work,
-      Speculation speculation,
-      Hierarchy hierarchy,
-      Sites sites) {
+      Offer offer, Rewriter.Work work, Speculation speculation, Hierarchy hierarchy, Sites sites) {
     ClassReader reader = new ClassReader(offer.bytes());
     String name = reader.getClassName();
     boolean hidden = offer.origin() == Offer.Origin.HIDDEN;
@@ -53,8 +49,7 @@ final class Speculator extends ClassVisitor {
       hierarchy.add(offer.loader(), reader);
     }
     boolean owned = !hidden && hasPlainFields(reader) && speculation.of(name) != null;
-    var in =
-        new SpeculativeFences.In(name, offer.loader(), hidden, owned, speculation, hierarchy);
+    var in = new SpeculativeFences.In(name, offer.loader(), hidden, owned, speculation, hierarchy);
     ClassWriter writer = new ClassWriter(reader, 0);
     Sites mine = new Sites();
     ClassVisitor first =

@@ -108,7 +108,9 @@ final class Transformer implements ClassFileTransformer {
     }
   }
 
-  /** Its own classes share nothing with the program's; those of the bridge have their own fences. */
+  /**
+   * Its own classes share nothing with the program's; those of the bridge have their own fences.
+   */
   static boolean isOurs(String name) {
     return name.startsWith(OURS) || name.startsWith(Bridge.NAME);
   }

@@ -37,8 +37,7 @@ class AgentOptionsTest {
   @Test
   void takesSpeculation() {
     AgentOptions switching =
-        new AgentOptions(
-            null, true, null, false, false, null, AgentOptions.Speculate.SWITCHING);
+        new AgentOptions(null, true, null, false, false, null, AgentOptions.Speculate.SWITCHING);
     assertEquals(switching, AgentOptions.parse("check,speculate"));
     assertEquals(
         AgentOptions.Speculate.NEVER_SWITCHING,

@@ -98,8 +98,7 @@ class SpeculatorTest {
   }
 
   private byte[] rewritten(Class<?> original, Offer.Origin origin) {
-    Offer offer =
-        new Offer(original.getClassLoader(), RewriterTest.bytesOf(original), origin);
+    Offer offer = new Offer(original.getClassLoader(), RewriterTest.bytesOf(original), origin);
     Rewriter.Work work = new Rewriter.Work(Subset.ALL, false, X86, offer.loader(), true);
     return Speculator.rewrite(offer, work, speculation, hierarchy, sites);
   }
@@ -176,7 +175,11 @@ class SpeculatorTest {
   void anObjectThatMayBeAnotherIsAskedEachTime() {
     assertEquals(
         List.of(
-            "Sample.check", "Sample.load", "Sample.check", "Sample.store", "Sample.check",
+            "Sample.check",
+            "Sample.load",
+            "Sample.check",
+            "Sample.store",
+            "Sample.check",
             "Sample.load"),
         calls(Sample.class, "branches"));
     List<String> ofOthers = calls(Sample.class, "others");

@@ -114,8 +114,7 @@ class TransformerTest {
       for (int change = random.nextInt(4); change >= 0; change--) {
         mutated[random.nextInt(mutated.length)] = (byte) random.nextInt();
       }
-      transformer.transform(
-          getClass().getClassLoader(), "Mutated" + i, null, null, mutated);
+      transformer.transform(getClass().getClassLoader(), "Mutated" + i, null, null, mutated);
     }
     assertArrayEquals(kept, original);
     assertEquals(tries, transformer.classes() + transformer.failed().count());
