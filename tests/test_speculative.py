@@ -112,11 +112,14 @@ def test_switches_under_attack(jdk: Jdk, tmp_path: Path) -> None:
 @deep
 @two_cpus
 def test_without_switches_the_same_code_is_reordered(tmp_path: Path) -> None:
-    """The attack can succeed: in each round the owner stores and loads some 100,000 times without a fence."""
+    """The attack can succeed: in each round the owner stores and loads some 100,000 times without a fence.
+
+    On two busy CPUs one of five rounds showed it: that 100 of them do not is less likely than 1 in 10,000.
+    """
     command = compiled(tmp_path, "SwitchWhileRunning")
-    done = run([command[0], f"-javaagent:{JAR}=speculate=never-switch", *command[1:], "10"])
+    done = run([command[0], f"-javaagent:{JAR}=speculate=never-switch", *command[1:], "100"])
     assert done.returncode == 1, done.stdout + done.stderr
-    assert done.stdout.endswith(" of 10 rounds were not sequentially consistent\n")
+    assert done.stdout.endswith(" of 100 rounds were not sequentially consistent\n")
 
 
 IN_THE_GATE = [("distribution", "xalan"), ("25", "h2")]
@@ -148,9 +151,3 @@ def test_it_goes_with_nothing_that_says_which_accesses_are_in_order(tmp_path: Pa
     assert done.stderr == (
         "memgraft: the ordering agent's options 'speculate,weak=1': expected speculate without only, observe or weak\n"
     )
-
-
-def test_a_jvm_that_is_not_hotspot_is_refused() -> None:
-    done = run(["java", "-Djava.vm.name=Another", f"-javaagent:{JAR}=speculate", "-version"])
-    assert done.returncode == 3
-    assert done.stderr.endswith("speculation stops threads as HotSpot does, and this is Another\n")
