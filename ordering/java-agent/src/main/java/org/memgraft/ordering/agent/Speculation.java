@@ -22,12 +22,12 @@ import java.util.function.IntConsumer;
 import org.objectweb.asm.Opcodes;
 
 /**
- * Takes it that objects stay with the threads that made them, their *owners*, class by class, until
- * one does not: then the class is *switched*, and all accesses to its fields have fences from there
- * on (docs/speculative.md).
+ * Takes it that objects stay with the threads that made them, their *owners*, class by class. When
+ * one does not, its class is *switched*: from there on all accesses to its fields have fences
+ * (docs/speculative.md).
  *
- * <p>What a class declares is meant, be it in objects of its subclasses. Classes of one name from
- * several loaders are switched together.
+ * <p>A class here stands for the fields that it declares, in objects of its subclasses too. Classes
+ * of one name from several loaders are switched together.
  */
 final class Speculation {
   /** Of the fields with owners, which reflection may come across. */
