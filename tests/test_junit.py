@@ -131,7 +131,9 @@ def argument_file(said: str) -> str:
 @deep
 def test_the_example_fails_without_its_volatile_alone(project: Path, tmp_path: Path) -> None:
     """The dice let a seed in two or so pass, at most: all ten, in one of a thousand builds."""
-    stock, *weak = outcomes(project, "MailboxTest").values()
+    found = outcomes(project, "MailboxTest").values()
+    weak = [one for one in found if "OnAnyMachine" in one.name]
+    [stock] = [one for one in found if one not in weak]
     assert not stock.failed, stock.said
     assert len(weak) == 10
     wrong = [one for one in weak if one.failed]

@@ -37,38 +37,6 @@ class DecoysTest {
         pool -> assertEquals(1, pool.opened.get()));
   }
 
-  static final class Locks {
-    final Object one = new Object();
-    final Object two = new Object();
-    final AtomicInteger both = new AtomicInteger();
-
-    void there() {
-      synchronized (one) {
-        synchronized (two) {
-          both.incrementAndGet();
-        }
-      }
-    }
-
-    void back() {
-      synchronized (two) {
-        synchronized (one) {
-          both.incrementAndGet();
-        }
-      }
-    }
-  }
-
-  @Test
-  void deadlock() throws InterruptedException {
-    Both.run(
-        "Deadlock",
-        Locks::new,
-        Locks::there,
-        Locks::back,
-        locks -> assertEquals(2, locks.both.get()));
-  }
-
   static final class Signal {
     volatile boolean given;
     volatile boolean got;
