@@ -251,9 +251,11 @@ def test_buffers_paper_at_small_size(name: str, buffered: Path, tmp_path: Path) 
     assert made["measured"]["threads run"] == "16 (not: 2; 80)"
     assert "-Xmn256m" in made["measured"]["options"]
     assert Path(made["page"]).is_file()
-    for cell in (cell for part in made["ours"] if not part["relative"] for cell in part["cells"]):
-        # Of the paper's magnitude, and far from what a mistake in the counting would give.
-        assert 0 <= cell["median"] < 0.03
+    for part in made["ours"]:
+        # Of the paper's magnitude, and far from what a mistake in the counting would give. Of the large buffers of so
+        # small a nursery a good part is left when it is collected.
+        most = 0.03 if "foreign" in part["title"] else 0.3
+        assert part["relative"] or all(0 <= cell["median"] < most for cell in part["cells"]), part
 
 
 @pytest.fixture(

@@ -34,7 +34,7 @@ def speculated(report: Path, *command: str | Path, **changes: str) -> tuple[Any,
     found = jvm["grafts"]["bytecode"]
     assert found["checked_classes"] == found["classes"] > 500
     assert found["unfenced"] == found["failed"] == 0, found
-    assert found["speculation"]["failed_checks"] is None
+    assert "failed_checks" not in found["speculation"]
     return found["speculation"], done.stdout
 
 
@@ -79,7 +79,7 @@ def test_an_object_that_stays_with_its_thread_has_no_fences_and_any_other_has(jd
         assert switched.pop(name) == "reflection, or a handle, knows a field", name
     assert switched == {}
     # Those and the two that stay: Stays, Inherits.
-    assert (found["classes"], found["switched"], found["ended"]) == (9, 7, None)
+    assert (found["classes"], found["switched"], found.get("ended")) == (9, 7, None)
 
 
 def test_native_code_ends_it(tmp_path: Path) -> None:
