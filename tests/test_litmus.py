@@ -52,7 +52,7 @@ def test_expecting_sc_fails_where_it_is_not(executor: str) -> None:
 def test_the_interpreter_alone_runs_what_is_raced() -> None:
     """What meets and counts is compiled beside it, and must not take the tests' methods into itself."""
     told = ["--jvm=-Xbatch", "--jvm=-XX:+UnlockDiagnosticVMOptions", "--jvm=-XX:+PrintInlining"]
-    races = ["--tests", "sb/field-int,coww,dekker", "--rounds", "20000"]
+    races = ["--tests", "sb/field-int,coww,dekker", "--rounds", "300000"]
     done = run([LITMUS, *told, *races, "--executor", "interpreter", "--json"])
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
