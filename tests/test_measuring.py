@@ -173,12 +173,26 @@ FROM_LAUNCHES = [
 FROM_KERNELS = ["zeroing-3.1", "power-zeroing-1", "power-zeroing-2"]
 # On any workload that is asked for; on Spark's in processes of their own; with CPUs of their own; with relaxed methods;
 # with each saving alone.
-ON_ALL_CPUS = [f"ordering-{figure}" for figure in ("3.2", "3.3", "3.15", "4.6")]
+ON_ALL_CPUS = [f"ordering-{figure}" for figure in ("3.2", "3.3", "3.15")]
 OF_SPARK = [f"ordering-{figure}" for figure in ("3.4", "3.5", "3.6", "3.10")]
 ON_SOME_CPUS = ["ordering-3.11", "ordering-3.12"]
 RELAXED = ["ordering-3.14"]
 SAVINGS = ["ordering-savings"]
-FROM_ORDERING = [*ON_ALL_CPUS, *OF_SPARK, *ON_SOME_CPUS, *RELAXED, *SAVINGS]
+STARTING = ["ordering-4.6"]
+OF_ENGINES = [f"ordering-{figure}" for figure in ("engines", "4.4", "4.5", "4.7")]
+OF_ENGINES_WITH_SPARK = ["ordering-4.8"]
+GROUPS = {
+    "all-cpus": ON_ALL_CPUS,
+    "spark": OF_SPARK,
+    "some-cpus": ON_SOME_CPUS,
+    "relaxed": RELAXED,
+    "savings": SAVINGS,
+    "starting": STARTING,
+    "engines": OF_ENGINES,
+    "spark-engines": OF_ENGINES_WITH_SPARK,
+}
+"""Figures of which the first one's launches do for all."""
+FROM_ORDERING = [name for group in GROUPS.values() for name in group]
 FROM_GUESTS = [f"placement-{one}" for one in ("table-4", "table-6", "figure-3", "figure-4")]
 FROM_BUFFERS = ["buffers-figure-2", "buffers-figure-3", "buffers-table-1", "buffers-table-2", "buffers-four-levels"]
 
@@ -260,15 +274,15 @@ def test_buffers_paper_at_small_size(name: str, buffered: Path, tmp_path: Path) 
 
 @pytest.fixture(
     scope="module",
-    params=[ON_ALL_CPUS, OF_SPARK, ON_SOME_CPUS, RELAXED, SAVINGS],
-    ids=["all-cpus", "spark", "some-cpus", "relaxed", "savings"],
+    params=list(GROUPS.values()),
+    ids=list(GROUPS),
 )
 def ordered(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     """A small grid under every ordering that some figures take, and these."""
     if "--ordering" not in memgraft("run", "--help").stdout:
         pytest.skip("this Memgraft has no --ordering: none of its figures is measured")
     folder = tmp_path_factory.mktemp("paper") / "ordered"
-    workload = "sparkwordcount" if request.param == OF_SPARK else "churn"
+    workload = "sparkwordcount" if request.param in (OF_SPARK, OF_ENGINES_WITH_SPARK) else "churn"
     words = ["--size", "small", "--workloads", workload, "--launches", "6", "--iterations", "2", "--output", folder]
     # Each of them takes the same launches.
     result = memgraft("paper", request.param[0], *words)
@@ -285,7 +299,7 @@ def test_ordering_figures_at_small_size(ordered: tuple[Path, list[str]], tmp_pat
         [made] = json.loads(result.stdout)["papers"]
         cells = [cell for part in made["ours"] for cell in part["cells"]]
         assert {cell["row"].partition(",")[0] for cell in cells} <= {"churn", "sparkwordcount", "geometric mean"}
-        assert {"sc", "sc-seed"} <= {cell["series"] for cell in cells}
+        assert len({cell["series"] for cell in cells}) >= 2
         assert made["published"] or made["unpublished"]
         assert Path(made["page"]).is_file()
     joined = {
