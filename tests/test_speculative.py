@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from conftest import EACH_VERSION, ROOT, Jdk, jdk_called, memgraft
 from processes import run
-from test_bytecode_engine import COLLECTORS, JAR, PROGRAMS, collecting
+from test_bytecode_engine import COLLECTORS, JAR, collecting, each_program
 from test_ordering import FEW, LITMUS, SEEN_REORDERED
 from tiers import combinations, deep
 
@@ -92,7 +92,9 @@ def test_native_code_ends_it(tmp_path: Path) -> None:
     assert found["switched"] == found["classes"]
 
 
-OF_EXECUTORS = {"interpreter": ["-Xint"], "c1": ["-XX:TieredStopAtLevel=1"], "all": []}
+# With -Xint the agent itself would be interpreted, which takes a minute.
+NOT_COMPILED = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=exclude,SwitchWhileRunning*::*"]
+OF_EXECUTORS = {"interpreter": NOT_COMPILED, "c1": ["-XX:TieredStopAtLevel=1"], "all": []}
 
 
 @pytest.mark.parametrize("executor", [pytest.param("interpreter", marks=deep), pytest.param("c1", marks=deep), "all"])
@@ -122,18 +124,7 @@ def test_without_switches_the_same_code_is_reordered(tmp_path: Path) -> None:
     assert done.stdout.endswith(" of 100 rounds were not sequentially consistent\n")
 
 
-IN_THE_GATE = [("distribution", "xalan"), ("25", "h2")]
-
-
-@pytest.mark.parametrize(
-    ("jdk", "workload"),
-    [
-        pytest.param(jdk, name, marks=[] if (jdk, name) in IN_THE_GATE else [deep])
-        for jdk in EACH_VERSION
-        for name in PROGRAMS
-    ],
-    indirect=["jdk"],
-)
+@each_program(("distribution", "xalan"), ("25", "h2"))
 def test_programs_come_to_their_right_result(jdk: Jdk, workload: str, tmp_path: Path) -> None:
     words = [ROOT / "bin/workload", workload, "--size", "small", "--iterations", "1"]
     found, _ = speculated(tmp_path / "report.json", *words, JAVA_HOME=str(jdk.home))

@@ -136,10 +136,9 @@ ZEROING = "zeroing"
 ENGINE = "engine"
 WEAK = "weak"
 BYTECODE = "bytecode"
+"""The engine that rewrites classes, in any JVM."""
 SPECULATIVE = "speculative"
 CHECKS_ALONE = "speculative-checks"
-SC_BY_BYTECODE = "sc-bytecode"
-"""The engine that rewrites classes, in any JVM."""
 GROWING = f"{buffers.THREAD}={buffers.GROWING}"
 
 
@@ -368,7 +367,7 @@ GRAFTS = (
                 offered=False,
             ),
             Choice(
-                SC_BY_BYTECODE,
+                "sc-bytecode",
                 "sc with the engine bytecode",
                 switches=False,
                 by_bytecode=True,
