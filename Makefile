@@ -156,8 +156,8 @@ test-native: $(call unless_ready,test-packages native)
 # shadow memory under the 32 bits of it that some kernels use.
 FIXED_ADDRESSES = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
-# Models have one thread.
-LEFT_OUT_thread = --exclude-regex '[.]model[.]'
+# Models have one thread, and so have the tests of single kernels.
+LEFT_OUT_thread = --exclude-regex '[.]model[.]|^zeroing[.](Zeroing|Disclaim)/|^zeroing_kernels_test'
 
 test-sanitizers: $(call unless_ready,packages)
 	@failed=0; $(foreach preset,address-undefined thread, \
