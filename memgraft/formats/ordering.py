@@ -120,6 +120,8 @@ class BytecodeFences(Format):
     static_stores: NonNegativeInt
     element_loads: NonNegativeInt
     element_stores: NonNegativeInt
+    private_stores: NonNegativeInt = 0
+    """Stores to fields and elements of objects that no other thread can have: with a release fence alone."""
     weak_accesses: NonNegativeInt
     """Calls of methods that access memory without the order of a volatile."""
     handle_calls: NonNegativeInt
@@ -135,7 +137,7 @@ class BytecodeFences(Format):
 
     @property
     def stores(self) -> int:
-        return self.field_stores + self.static_stores + self.element_stores
+        return self.field_stores + self.static_stores + self.element_stores + self.private_stores
 
     @property
     def calls(self) -> int:

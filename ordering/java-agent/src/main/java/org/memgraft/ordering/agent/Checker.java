@@ -11,10 +11,15 @@ import org.objectweb.asm.Handle;
 import org.objectweb.asm.Label;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.tree.AbstractInsnNode;
+import org.objectweb.asm.tree.ClassNode;
+import org.objectweb.asm.tree.MethodInsnNode;
+import org.objectweb.asm.tree.MethodNode;
 
 /**
  * Reads a rewritten class and finds the accesses by instruction that have no fence right behind
- * them. It shares nothing with {@link Fences}, which puts them there.
+ * them. A release fence is enough behind a store to a private object. It shares nothing with {@link
+ * Fences}, which puts them there, nor with {@link PrivateStores}.
  */
 final class Checker extends ClassVisitor {
   private static final Set<Integer> LOADS =
@@ -42,9 +47,14 @@ final class Checker extends ClassVisitor {
           Opcodes.CASTORE,
           Opcodes.SASTORE);
 
+  private static final String VAR_HANDLE = "java/lang/invoke/VarHandle";
+
   private final List<String> found = new ArrayList<>();
   private final Set<String> volatiles = new HashSet<>();
   private String name;
+
+  /** Whether a store has a release fence behind it. */
+  private boolean released;
 
   private final Machine machine;
 
@@ -56,8 +66,38 @@ final class Checker extends ClassVisitor {
   /** The methods with an access that has no fence, as "Class.method", once for each access. */
   static List<String> unfenced(byte[] rewritten, Machine machine) {
     Checker checker = new Checker(machine);
-    new ClassReader(rewritten).accept(checker, ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
+    ClassReader reader = new ClassReader(rewritten);
+    reader.accept(checker, ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
+    if (checker.released) {
+      checker.found.addAll(publicStores(reader));
+    }
     return checker.found;
+  }
+
+  /** The methods with a store that has a release fence alone, and whose object may have got out. */
+  private static List<String> publicStores(ClassReader reader) {
+    ClassNode read = new ClassNode(Rewriter.API);
+    reader.accept(read, ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
+    List<String> found = new ArrayList<>();
+    for (MethodNode method : read.methods) {
+      EscapeSearch search = null;
+      for (int i = 0; i < method.instructions.size(); i++) {
+        AbstractInsnNode instruction = method.instructions.get(i);
+        if (STORES.contains(instruction.getOpcode()) && isReleased(instruction)) {
+          search = search == null ? EscapeSearch.in(read.name, method) : search;
+          if (!search.isPrivate(i)) {
+            found.add(read.name.replace('/', '.') + '.' + method.name);
+          }
+        }
+      }
+    }
+    return found;
+  }
+
+  private static boolean isReleased(AbstractInsnNode store) {
+    return store.getNext() instanceof MethodInsnNode call
+        && call.owner.equals(VAR_HANDLE)
+        && call.name.equals("releaseFence");
   }
 
   @Override
@@ -78,7 +118,7 @@ final class Checker extends ClassVisitor {
   @Override
   public MethodVisitor visitMethod(
       int access, String method, String shape, String signature, String[] exceptions) {
-    boolean fence = name.equals("java/lang/invoke/VarHandle") && method.endsWith("Fence");
+    boolean fence = name.equals(VAR_HANDLE) && method.endsWith("Fence");
     return fence ? null : new Method(name.replace('/', '.') + '.' + method);
   }
 
@@ -119,10 +159,12 @@ final class Checker extends ClassVisitor {
     @Override
     public void visitMethodInsn(
         int instruction, String of, String called, String shape, boolean isInterface) {
-      if (of.equals("java/lang/invoke/VarHandle")) {
+      if (of.equals(VAR_HANDLE)) {
         boolean full = called.equals("fullFence");
+        boolean release = called.equals("releaseFence");
+        released |= stored && release;
         loaded &= !full && !called.equals("acquireFence");
-        stored &= !full;
+        stored &= !full && !release;
       }
       next(instruction);
     }

@@ -11,7 +11,10 @@ enum Fence {
   /** No later access may be done before an earlier load. Behind every load. */
   ACQUIRE("acquireFence"),
 
-  /** No later store may be done before an earlier access. Before a store. */
+  /**
+   * No later store may be done before an earlier access. Before a store; and behind one to an
+   * object that no later store has published yet.
+   */
   RELEASE("releaseFence"),
 
   /**

@@ -7,7 +7,9 @@ import org.objectweb.asm.Opcodes;
 
 /**
  * Makes the accesses of one method sequentially consistent: an acquire fence behind each load, a
- * full fence behind each store. (No later access passes a load; and no load passes a store.)
+ * full fence behind each store. (No later access passes a load; and no load passes a store.) A
+ * store to a private object has a release fence: it is done before the store that publishes the
+ * object ({@link PrivateStores}).
  *
  * <p>Where only some accesses get fences, each one gets all that a volatile access has: what is
  * before it may be without.
@@ -19,6 +21,7 @@ class Fences extends MethodVisitor {
   private final boolean elements;
   private final boolean calls;
   private final Sites sites;
+  private boolean toPrivate;
 
   /**
    * @param owner the class
@@ -40,6 +43,12 @@ class Fences extends MethodVisitor {
     calls = work.subset().hasCalls(owner, method);
   }
 
+  /** Of a store to a field of an object, or to an element. */
+  void nextStoreIsPrivate(boolean toPrivate) {
+    // Where only some accesses have an order, each needs one to all others.
+    this.toPrivate = toPrivate && work.subset().isAll();
+  }
+
   @Override
   public void visitFieldInsn(int instruction, String of, String name, String shape) {
     // Of other classes' fields nothing is known here; a fence too many does no harm.
@@ -55,7 +64,7 @@ class Fences extends MethodVisitor {
     switch (instruction) {
       case Opcodes.GETFIELD -> put(Fence.ACQUIRE, Site.FIELD_LOAD);
       case Opcodes.GETSTATIC -> put(Fence.ACQUIRE, Site.STATIC_LOAD);
-      case Opcodes.PUTFIELD -> put(Fence.FULL, Site.FIELD_STORE);
+      case Opcodes.PUTFIELD -> putBehindStore(Site.FIELD_STORE);
       default -> put(Fence.FULL, Site.STATIC_STORE);
     }
   }
@@ -73,7 +82,15 @@ class Fences extends MethodVisitor {
     if (loads) {
       put(Fence.ACQUIRE, Site.ELEMENT_LOAD);
     } else {
-      put(Fence.FULL, Site.ELEMENT_STORE);
+      putBehindStore(Site.ELEMENT_STORE);
+    }
+  }
+
+  private void putBehindStore(Site site) {
+    if (toPrivate) {
+      put(Fence.RELEASE, Site.PRIVATE_STORE);
+    } else {
+      put(Fence.FULL, site);
     }
   }
 

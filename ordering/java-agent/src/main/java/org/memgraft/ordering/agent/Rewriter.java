@@ -79,7 +79,13 @@ final class Rewriter extends ClassVisitor {
   public MethodVisitor visitMethod(
       int access, String method, String shape, String signature, String[] exceptions) {
     MethodVisitor next = super.visitMethod(access, method, shape, signature, exceptions);
-    return isFence(name, method) ? next : new Fences(next, work, name, method, volatiles, sites);
+    if (isFence(name, method)) {
+      return next;
+    }
+    Fences fences = new Fences(next, work, name, method, volatiles, sites);
+    return work.subset().isAll()
+        ? new WholeMethod(access, method, shape, signature, exceptions, name, fences)
+        : fences;
   }
 
   /** A fence that had fences in it would call itself without end. */

@@ -8,6 +8,8 @@ enum Site {
   STATIC_STORE("static_stores"),
   ELEMENT_LOAD("element_loads"),
   ELEMENT_STORE("element_stores"),
+  /** A store to an object that no other thread can have. */
+  PRIVATE_STORE("private_stores"),
   /** A call of a method that accesses memory without the order of a volatile. */
   WEAK_ACCESS("weak_accesses"),
   /** A call of a method handle or of an invokedynamic, which may be a field's getter or setter. */

@@ -78,7 +78,9 @@ final class SpeculationChecker {
       boolean ordered =
           instruction instanceof FieldInsnNode access
               ? isOrdered(method, i, access)
-              : !element || isFenced(instruction, code <= Opcodes.SALOAD);
+              : !element
+                  || isFenced(instruction, code <= Opcodes.SALOAD)
+                  || code >= Opcodes.IASTORE && isPrivate(method, i);
       if (!ordered) {
         found.add(read.name.replace('/', '.') + '.' + method.name);
       }
@@ -95,7 +97,7 @@ final class SpeculationChecker {
         access.name.startsWith(OWNER)
             || own && finals.contains(field) && (loads || constructs)
             || own && volatiles.contains(field) && (loads || machine.fencesVolatileStores());
-    if (excused || isFenced(access, loads)) {
+    if (excused || isFenced(access, loads) || !loads && isPrivate(method, at)) {
       return true;
     }
     return following(access) instanceof MethodInsnNode guard
@@ -108,6 +110,14 @@ final class SpeculationChecker {
     return following(access) instanceof MethodInsnNode call
         && call.owner.equals(VAR_HANDLE)
         && (call.name.equals("fullFence") || loads && call.name.equals("acquireFence"));
+  }
+
+  /** A store to an object that nobody else can have, before anything publishes it. */
+  private boolean isPrivate(MethodNode method, int at) {
+    return following(method.instructions.get(at)) instanceof MethodInsnNode call
+        && call.owner.equals(VAR_HANDLE)
+        && call.name.equals("releaseFence")
+        && EscapeSearch.in(read.name, method).isPrivate(at);
   }
 
   /** The instruction right behind one. */

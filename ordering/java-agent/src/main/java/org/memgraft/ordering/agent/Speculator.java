@@ -93,8 +93,10 @@ final class Speculator extends ClassVisitor {
   public MethodVisitor visitMethod(
       int access, String method, String shape, String signature, String[] exceptions) {
     MethodVisitor next = super.visitMethod(access, method, shape, signature, exceptions);
-    return new SpeculativeFences(
-        next, work, in, method, volatiles, receivers.in(method, shape), sites);
+    Fences fences =
+        new SpeculativeFences(
+            next, work, in, method, volatiles, receivers.in(method, shape), sites);
+    return new WholeMethod(access, method, shape, signature, exceptions, in.name(), fences);
   }
 
   @Override

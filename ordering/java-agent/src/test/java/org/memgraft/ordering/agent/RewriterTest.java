@@ -79,8 +79,8 @@ class RewriterTest {
             Rewriter.rewrite(original, Rewriter.Work.everything(X86), new Sites()), X86));
   }
 
-  /** Leaves out one fence behind an access. */
-  private static byte[] without(byte[] rewritten, int which) {
+  /** Puts another fence, or none, in the place of one. */
+  private static byte[] with(String instead, byte[] rewritten, int which) {
     ClassReader reader = new ClassReader(rewritten);
     ClassWriter writer = new ClassWriter(reader, 0);
     reader.accept(
@@ -95,8 +95,11 @@ class RewriterTest {
               @Override
               public void visitMethodInsn(
                   int instruction, String owner, String name, String shape, boolean isInterface) {
-                if (!name.endsWith("Fence") || seen++ != which) {
+                boolean meant = name.endsWith("Fence") && seen++ == which;
+                if (!meant) {
                   super.visitMethodInsn(instruction, owner, name, shape, isInterface);
+                } else if (instead != null) {
+                  super.visitMethodInsn(instruction, owner, instead, shape, isInterface);
                 }
               }
             };
@@ -114,16 +117,21 @@ class RewriterTest {
         Rewriter.rewrite(bytesOf(Sample.class), Rewriter.Work.everything(X86), sites);
     int all = 0;
     int found = 0;
-    while (without(rewritten, all).length < rewritten.length) {
-      found += Checker.unfenced(without(rewritten, all), X86).size();
+    while (with(null, rewritten, all).length < rewritten.length) {
+      found += Checker.unfenced(with(null, rewritten, all), X86).size();
       all++;
     }
     long byInstruction = 0;
     for (Site site : Site.values()) {
-      byInstruction += site.ordinal() <= Site.ELEMENT_STORE.ordinal() ? sites.of(site) : 0;
+      byInstruction += site.ordinal() <= Site.PRIVATE_STORE.ordinal() ? sites.of(site) : 0;
     }
     assertTrue(byInstruction > 20);
     assertEquals(byInstruction, found);
+    int released = 0;
+    for (int i = 0; i < all; i++) {
+      released += Checker.unfenced(with("releaseFence", rewritten, i), X86).size();
+    }
+    assertEquals(byInstruction - sites.of(Site.PRIVATE_STORE), released);
   }
 
   @Test

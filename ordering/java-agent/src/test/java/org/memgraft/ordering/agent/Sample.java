@@ -11,6 +11,7 @@ public final class Sample implements IntSupplier {
   private static final VarHandle HANDLE;
   private static final MethodHandle GETTER;
   static long total = 7;
+  static int[] shared = {9};
 
   static {
     try {
@@ -47,6 +48,9 @@ public final class Sample implements IntSupplier {
     for (int i = 0; i < ints.length; i++) {
       sum += ints[i]++;
     }
+    // Others may have both.
+    field |= 1;
+    shared[0] = field;
     sum += (booleans[0] ? 1 : 0) + bytes[0] + chars[0] + shorts[0];
     sum += (int) (longs[0] + floats[0] + doubles[0]) + objects[0].hashCode();
     return sum + handles() + copies(ints) + (int) total++ + thrown();

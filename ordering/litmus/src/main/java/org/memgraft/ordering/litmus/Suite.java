@@ -234,6 +234,12 @@ final class Suite {
     escape("loop", Escapes.ByLoop::new);
     escape("clone", Escapes.ByClone::new);
     escape("lambda", Escapes.ByLambda::new);
+    escape("array-field", ArrayEscapes.ByField::new);
+    escape("array-callee", ArrayEscapes.ByCallee::new);
+    escape("array-other", ArrayEscapes.ByOther::new);
+    escape("array-loop", ArrayEscapes.ByLoop::new);
+    escape("array-either", ArrayEscapes.ByEither::new);
+    escape("array-thrower", ArrayEscapes.ByThrower::new);
     String sometimes = "a store between that not every round comes to: by ";
     graded("sb-way", "branch", sometimes + "a branch", SB, Ways.Branch::new);
     graded(

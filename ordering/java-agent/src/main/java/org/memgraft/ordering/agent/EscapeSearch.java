@@ -1,0 +1,275 @@
+package org.memgraft.ordering.agent;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.Type;
+import org.objectweb.asm.tree.AbstractInsnNode;
+import org.objectweb.asm.tree.InsnList;
+import org.objectweb.asm.tree.JumpInsnNode;
+import org.objectweb.asm.tree.LabelNode;
+import org.objectweb.asm.tree.LookupSwitchInsnNode;
+import org.objectweb.asm.tree.MethodInsnNode;
+import org.objectweb.asm.tree.MethodNode;
+import org.objectweb.asm.tree.TableSwitchInsnNode;
+import org.objectweb.asm.tree.TryCatchBlockNode;
+import org.objectweb.asm.tree.analysis.Analyzer;
+import org.objectweb.asm.tree.analysis.AnalyzerException;
+import org.objectweb.asm.tree.analysis.Frame;
+import org.objectweb.asm.tree.analysis.SourceInterpreter;
+import org.objectweb.asm.tree.analysis.SourceValue;
+
+/**
+ * Looks for a way through a method on which the object of a store got out before it. First it finds
+ * where each value comes from: its *sources*. A store is private if its object has one source, an
+ * instruction that makes an array or the beginning of a constructor, and no use of that source
+ * which could give the object away reaches the store without passing the source again.
+ *
+ * <p>With it the checkers read rewritten classes again. It shares nothing with {@link
+ * PrivateStores}, which says where the rewriter leaves out full fences.
+ */
+final class EscapeSearch {
+  /** Values that the code gets from elsewhere; they are in no list of instructions. */
+  private static final AbstractInsnNode ELSEWHERE = new LabelNode();
+
+  private static final AbstractInsnNode UNDER_CONSTRUCTION = new LabelNode();
+
+  /** Methods that leave nobody a reference; the last one is what a rewriter adds. */
+  private static final Set<String> KEEPING_NOTHING =
+      Set.of(
+          "java/lang/Object.<init>",
+          "java/lang/System.arraycopy",
+          "java/lang/MemgraftOrdering.touched");
+
+  private final MethodNode method;
+  private final InsnList code;
+  private final Uses uses;
+  private final Frame<SourceValue>[] frames;
+  private final Map<AbstractInsnNode, BitSet> open = new IdentityHashMap<>();
+
+  private final boolean straight;
+
+  private EscapeSearch(MethodNode method, Uses uses, Frame<SourceValue>[] frames) {
+    this.method = method;
+    this.code = method.instructions;
+    this.uses = uses;
+    this.frames = frames;
+    straight = isStraight(method);
+  }
+
+  /** Whether code only ever goes on, and never back. */
+  private static boolean isStraight(MethodNode method) {
+    Set<LabelNode> passed = new HashSet<>();
+    for (AbstractInsnNode instruction : method.instructions) {
+      if (instruction instanceof LabelNode label) {
+        passed.add(label);
+      } else if (labels(instruction).stream().anyMatch(passed::contains)) {
+        return false;
+      }
+    }
+    return method.tryCatchBlocks.isEmpty();
+  }
+
+  static EscapeSearch in(String owner, MethodNode method) {
+    Uses uses = new Uses(method);
+    Frame<SourceValue>[] frames;
+    try {
+      frames = new Analyzer<>(uses).analyze(owner, method);
+    } catch (AnalyzerException | RuntimeException e) {
+      frames = null;
+    }
+    return new EscapeSearch(method, uses, frames);
+  }
+
+  /** Whether the store at an index goes to a private object. */
+  boolean isPrivate(int store) {
+    Frame<SourceValue> frame = frames == null ? null : frames[store];
+    if (frame == null || code.get(store).getOpcode() == Opcodes.PUTSTATIC) {
+      return false;
+    }
+    int above = code.get(store).getOpcode() == Opcodes.PUTFIELD ? 2 : 3;
+    Set<AbstractInsnNode> sources = frame.getStack(frame.getStackSize() - above).insns;
+    if (sources.size() != 1) {
+      return false;
+    }
+    AbstractInsnNode source = sources.iterator().next();
+    if (!isMaker(source)) {
+      return false;
+    }
+    boolean before =
+        straight && uses.givingAway(source).stream().allMatch(use -> code.indexOf(use) >= store);
+    return before || !open.computeIfAbsent(source, this::openBehind).get(store);
+  }
+
+  private static boolean isMaker(AbstractInsnNode source) {
+    return switch (source.getOpcode()) {
+      case Opcodes.NEWARRAY, Opcodes.ANEWARRAY, Opcodes.MULTIANEWARRAY -> true;
+      default -> source == UNDER_CONSTRUCTION;
+    };
+  }
+
+  /** What code can come to after its object may have got out, and before it makes another. */
+  private BitSet openBehind(AbstractInsnNode source) {
+    BitSet seen = new BitSet();
+    Deque<Integer> left = new ArrayDeque<>();
+    uses.givingAway(source).forEach(use -> addFollowing(code.indexOf(use), left));
+    while (!left.isEmpty()) {
+      int at = left.pop();
+      if (!seen.get(at) && code.get(at) != source) {
+        seen.set(at);
+        addFollowing(at, left);
+      }
+    }
+    return seen;
+  }
+
+  private void addFollowing(int at, Deque<Integer> to) {
+    AbstractInsnNode instruction = code.get(at);
+    if (!isEnd(instruction.getOpcode())) {
+      to.push(at + 1);
+    }
+    labels(instruction).forEach(label -> to.push(code.indexOf(label)));
+    for (TryCatchBlockNode block : method.tryCatchBlocks) {
+      if (code.indexOf(block.start) <= at && at < code.indexOf(block.end)) {
+        to.push(code.indexOf(block.handler));
+      }
+    }
+  }
+
+  private static boolean isEnd(int code) {
+    return switch (code) {
+      case Opcodes.GOTO, Opcodes.TABLESWITCH, Opcodes.LOOKUPSWITCH, Opcodes.ATHROW -> true;
+      default -> code >= Opcodes.IRETURN && code <= Opcodes.RETURN;
+    };
+  }
+
+  /** Where an instruction may jump to. */
+  private static List<LabelNode> labels(AbstractInsnNode instruction) {
+    if (instruction instanceof JumpInsnNode jump) {
+      return List.of(jump.label);
+    }
+    List<LabelNode> labels = new ArrayList<>();
+    if (instruction instanceof TableSwitchInsnNode table) {
+      labels.addAll(table.labels);
+      labels.add(table.dflt);
+    } else if (instruction instanceof LookupSwitchInsnNode table) {
+      labels.addAll(table.labels);
+      labels.add(table.dflt);
+    }
+    return labels;
+  }
+
+  /** Where values come from, and which instructions may give them away. */
+  private static final class Uses extends SourceInterpreter {
+    private final boolean constructs;
+
+    /** By source. */
+    private final Map<AbstractInsnNode, Set<AbstractInsnNode>> givingAway = new IdentityHashMap<>();
+
+    Uses(MethodNode method) {
+      super(Rewriter.API);
+      constructs = method.name.equals("<init>");
+    }
+
+    Set<AbstractInsnNode> givingAway(AbstractInsnNode source) {
+      return givingAway.getOrDefault(source, Set.of());
+    }
+
+    /** Whether an instruction gives no operand to anybody. */
+    private static boolean isHarmless(int code) {
+      return switch (code) {
+        case Opcodes.GETFIELD,
+            Opcodes.ARRAYLENGTH,
+            Opcodes.CHECKCAST,
+            Opcodes.INSTANCEOF,
+            Opcodes.IFNULL,
+            Opcodes.IFNONNULL,
+            Opcodes.IF_ACMPEQ,
+            Opcodes.IF_ACMPNE ->
+            true;
+        default -> code >= Opcodes.IALOAD && code <= Opcodes.SALOAD;
+      };
+    }
+
+    private void use(AbstractInsnNode instruction, SourceValue value) {
+      if (isHarmless(instruction.getOpcode())) {
+        return;
+      }
+      for (AbstractInsnNode source : value.insns) {
+        if (isMaker(source)) {
+          givingAway.computeIfAbsent(source, any -> new HashSet<>()).add(instruction);
+        }
+      }
+    }
+
+    @Override
+    public SourceValue newValue(Type type) {
+      if (type == Type.VOID_TYPE) {
+        return null;
+      }
+      return new SourceValue(type == null ? 1 : type.getSize(), ELSEWHERE);
+    }
+
+    @Override
+    public SourceValue newParameterValue(boolean isInstanceMethod, int local, Type type) {
+      boolean isThis = isInstanceMethod && local == 0;
+      return constructs && isThis ? new SourceValue(1, UNDER_CONSTRUCTION) : newValue(type);
+    }
+
+    @Override
+    public SourceValue copyOperation(AbstractInsnNode instruction, SourceValue value) {
+      return value;
+    }
+
+    @Override
+    public SourceValue unaryOperation(AbstractInsnNode instruction, SourceValue value) {
+      use(instruction, value);
+      return instruction.getOpcode() == Opcodes.CHECKCAST
+          ? value
+          : super.unaryOperation(instruction, value);
+    }
+
+    /** The object of a store to its field is not what the store gives away. */
+    @Override
+    public SourceValue binaryOperation(
+        AbstractInsnNode instruction, SourceValue one, SourceValue other) {
+      if (instruction.getOpcode() != Opcodes.PUTFIELD) {
+        use(instruction, one);
+      }
+      use(instruction, other);
+      return super.binaryOperation(instruction, one, other);
+    }
+
+    @Override
+    public SourceValue ternaryOperation(
+        AbstractInsnNode instruction, SourceValue array, SourceValue index, SourceValue value) {
+      use(instruction, value);
+      return super.ternaryOperation(instruction, array, index, value);
+    }
+
+    @Override
+    public SourceValue naryOperation(
+        AbstractInsnNode instruction, List<? extends SourceValue> operands) {
+      boolean harmless =
+          instruction instanceof MethodInsnNode call
+              && KEEPING_NOTHING.contains(call.owner + '.' + call.name);
+      if (!harmless) {
+        operands.forEach(operand -> use(instruction, operand));
+      }
+      return super.naryOperation(instruction, operands);
+    }
+
+    @Override
+    public void returnOperation(
+        AbstractInsnNode instruction, SourceValue value, SourceValue expected) {
+      use(instruction, value);
+    }
+  }
+}

@@ -1,0 +1,66 @@
+package org.memgraft.ordering.agent;
+
+import java.util.BitSet;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.tree.MethodNode;
+
+/**
+ * Reads a method to its end, and then hands it on to {@link Fences}, which it tells of each store
+ * whether that goes to a private object.
+ */
+final class WholeMethod extends MethodNode {
+  private final String owner;
+  private final Fences next;
+
+  /**
+   * The parameters of ClassVisitor.visitMethod, and what the method is for.
+   *
+   * @param owner the internal name of its class
+   */
+  WholeMethod(
+      int access,
+      String name,
+      String shape,
+      String signature,
+      String[] exceptions,
+      String owner,
+      Fences next) {
+    super(Rewriter.API, access, name, shape, signature, exceptions);
+    this.owner = owner;
+    this.next = next;
+  }
+
+  @Override
+  public void visitEnd() {
+    super.visitEnd();
+    accept(new Telling(PrivateStores.of(owner, this)));
+  }
+
+  private final class Telling extends MethodVisitor {
+    private final BitSet privates;
+    private int stores;
+
+    Telling(BitSet privates) {
+      super(Rewriter.API, next);
+      this.privates = privates;
+    }
+
+    @Override
+    public void visitFieldInsn(int instruction, String of, String name, String shape) {
+      tell(instruction);
+      super.visitFieldInsn(instruction, of, name, shape);
+    }
+
+    @Override
+    public void visitInsn(int instruction) {
+      tell(instruction);
+      super.visitInsn(instruction);
+    }
+
+    private void tell(int instruction) {
+      if (PrivateStores.isStore(instruction)) {
+        next.nextStoreIsPrivate(privates.get(stores++));
+      }
+    }
+  }
+}
