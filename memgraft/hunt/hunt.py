@@ -258,7 +258,7 @@ class Hunt:
         confirmed = None
         for _ in range(SEARCHES_MOST):
             self._begin(f"the smallest set of {count_of(len(finding.suspects), 'suspect')}")
-            found = search(finding.suspects, fails, observation.rank)
+            found = search(finding.suspects, fails, observation.rank, observation.weight)
             finding.cure, finding.conflicts, finding.alternatives = found.cure, found.conflicts, found.alternatives
             if not found.cure:
                 finding.notes.append("with the agent in the JVM and nothing in order it stops failing, too")
@@ -297,7 +297,10 @@ class Hunt:
                 def fails(plain: Suspects, rest: SequentialTest = rest) -> bool:
                     return not trials.gone(self._in_order(finding.suspects - plain), rest)
 
-                found = None if fails(frozenset()) else search(finding.suspects - finding.cure, fails, observation.rank)
+                found = None
+                if not fails(frozenset()):
+                    left = finding.suspects - finding.cure
+                    found = search(left, fails, observation.rank, observation.weight)
                 if found is None or not found.cure:
                     finding.notes.append("it still fails now and then, and does so with all suspects in order")
                     break

@@ -23,6 +23,8 @@ Fails = Callable[[Suspects], bool]
 """Whether the program fails when just these are left plain, and all other suspects are put in order."""
 Rank = Callable[[str], tuple[int, ...]]
 """Of several suspects that would all do, the one of the lowest rank is named."""
+Weight = Callable[[str], int]
+"""As how many suspects one counts: 1 or more."""
 
 
 @dataclass
@@ -32,7 +34,7 @@ class Found:
     cure: Suspects
     conflicts: list[Suspects] = field(default_factory=list)
     alternatives: list[Suspects] = field(default_factory=list)
-    """Other cures of the same size."""
+    """Other cures of the same weight."""
 
 
 def package_of(suspect: str) -> str:
@@ -44,11 +46,15 @@ def class_of(suspect: str) -> str:
     return suspect.rpartition(".")[0]
 
 
-def search(suspects: Suspects, fails: Fails, rank: Rank, *, most_alternatives: int = 5) -> Found:
-    """Of suspects that are a cure together: a smallest one; of several, one of the lowest ranks."""
+def _one(_suspect: str) -> int:
+    return 1
+
+
+def search(suspects: Suspects, fails: Fails, rank: Rank, weight: Weight = _one, *, most_alternatives: int = 5) -> Found:
+    """Of suspects that are a cure together: one of the least weight; of several, one of the lowest ranks."""
     conflicts: list[Suspects] = []
     while True:
-        cure, *others = _meeting(conflicts, rank)
+        cure, *others = _meeting(conflicts, rank, weight)
         plain = suspects - cure
         # Where nothing is left to blame, the answers contradict each other; fresh launches will show it.
         if not plain or not fails(plain):
@@ -57,12 +63,15 @@ def search(suspects: Suspects, fails: Fails, rank: Rank, *, most_alternatives: i
         conflicts.append(conflict_within(plain, fails))
 
 
-def _meeting(conflicts: Sequence[Suspects], rank: Rank) -> Iterator[Suspects]:
-    """The smallest sets that have something of each conflict; of these the ones of the lowest ranks first."""
+def _meeting(conflicts: Sequence[Suspects], rank: Rank, weight: Weight) -> Iterator[Suspects]:
+    """The lightest sets that have something of each conflict; of these the ones of the lowest ranks first."""
     named = sorted(frozenset().union(*conflicts), key=lambda suspect: (rank(suspect), suspect))
-    for size in range(len(named) + 1):
+    for weighing in range(sum(map(weight, named)) + 1):
         found = [
-            frozenset(some) for some in combinations(named, size) if all(conflict & set(some) for conflict in conflicts)
+            frozenset(some)
+            for size in range(min(weighing, len(named)) + 1)
+            for some in combinations(named, size)
+            if sum(map(weight, some)) == weighing and all(conflict & set(some) for conflict in conflicts)
         ]
         if found:
             yield from sorted(found, key=lambda some: sorted((rank(one), one) for one in some))

@@ -47,6 +47,21 @@ class Suspect:
         return (1 if self.name.endswith((ELEMENTS, CALLS, WHOLE_CLASS)) else 0, settled, -self.polls, first)
 
     @property
+    def counts(self) -> bool:
+        """Whether several threads change it, each where it loads it: `count++`, which `volatile` does not mend.
+
+        Whatever keeps these threads apart is the likelier suspect.
+        """
+        loaded = {(one.id, one.stack[0]) for one in self.loads if one.stack}
+        changing = {one.id for one in self.stores if one.stack and (one.id, one.stack[0]) in loaded}
+        return len(changing) > 1 and changing == {one.id for one in self.stores if not _constructs(one)}
+
+    @property
+    def weight(self) -> int:
+        """As how many suspects it counts, where fewer would do."""
+        return 2 if self.counts else 1
+
+    @property
     def polls(self) -> int:
         """How often such threads load it."""
         return sum(one.times for one in self.told)
@@ -84,6 +99,9 @@ class Observation:
     def rank(self, name: str) -> tuple[int, ...]:
         return self.suspects.get(name, Suspect(name)).rank
 
+    def weight(self, name: str) -> int:
+        return self.suspects.get(name, Suspect(name)).weight
+
     def add(self, observed: Observed) -> None:
         """What one JVM saw: threads of different JVMs share nothing, but a field may be shared in either."""
         self.jdk_classes |= set(observed.jdk_classes)
@@ -106,4 +124,8 @@ def _tells_more(one: Suspect, other: Suspect) -> bool:
 
 def telling(accessors: Iterable[Accessor]) -> list[Accessor]:
     """Constructors last: what they store, other threads seldom see."""
-    return sorted(accessors, key=lambda one: bool(one.stack) and any(word in one.stack[0] for word in CONSTRUCTORS))
+    return sorted(accessors, key=_constructs)
+
+
+def _constructs(one: Accessor) -> bool:
+    return bool(one.stack) and any(word in one.stack[0] for word in CONSTRUCTORS)

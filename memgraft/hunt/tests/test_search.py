@@ -66,6 +66,20 @@ def test_of_several_the_one_of_the_lowest_rank_is_named() -> None:
     assert found.alternatives == [{"a.P.count"}, {"a.P.total"}]
 
 
+def test_a_heavy_suspect_is_named_only_where_it_saves_others() -> None:
+    """Two flags and a turn do as well as the turn and a counter that they guard."""
+    known = [frozenset({"a.P.turn"}), frozenset({"a.P.flag", "a.P.count"}), frozenset({"a.P.other", "a.P.count"})]
+    flags_first = lambda name: (1 if name == "a.P.count" else 0,)  # noqa: E731
+    suspects = frozenset().union(*known)
+    assert search(suspects, Program(known).fails, flags_first).cure == {"a.P.turn", "a.P.count"}
+    heavy = search(suspects, Program(known).fails, flags_first, lambda name: 2 if name == "a.P.count" else 1)
+    assert heavy.cure == {"a.P.turn", "a.P.flag", "a.P.other"}
+    known.append(frozenset({"a.P.third", "a.P.count"}))
+    suspects |= {"a.P.third"}
+    heavy = search(suspects, Program(known).fails, flags_first, lambda name: 2 if name == "a.P.count" else 1)
+    assert heavy.cure == {"a.P.turn", "a.P.count"}
+
+
 def test_both_flags_of_a_handshake_are_needed() -> None:
     """Either one left plain is enough to fail, as with Dekker's."""
     found = search(frozenset(NAMES), Program([frozenset({"a.P.x"}), frozenset({"b.c.Q.y"})]).fails, by_name)
@@ -123,3 +137,16 @@ def test_what_changes_while_others_look_for_it_is_likelier_than_what_was_settled
     settled = Suspect("a.A.fast", loads=[looked_at(2)], stores=[stored(1)])
     changing = Suspect("a.A.list", loads=[looked_at(3)], stores=[stored(4)])
     assert changing.rank < settled.rank
+
+
+def test_a_counter_of_several_threads_weighs_more_than_a_flag() -> None:
+    def at(thread: int, line: int, method: str = "run") -> Accessor:
+        return Accessor(thread=f"t{thread}", id=thread, order=thread, times=9, stack=[f"a.A.{method}(A.java:{line})"])
+
+    made = at(0, 2, "<init>")
+    counter = Suspect("a.A.inside", loads=[at(1, 30), at(2, 42), at(3, 60)], stores=[made, at(1, 30), at(2, 42)])
+    assert (counter.counts, counter.weight) == (True, 2)
+    turn = Suspect("a.A.turn", loads=[at(1, 31), at(2, 43)], stores=[at(1, 30), at(2, 42)])
+    ones = Suspect("a.A.requests", loads=[at(1, 30), at(2, 44)], stores=[at(1, 30)])
+    reset = Suspect("a.A.size", loads=[at(1, 30), at(2, 42)], stores=[at(1, 30), at(2, 42), at(3, 50)])
+    assert [(one.counts, one.weight) for one in (turn, ones, reset)] == [(False, 1)] * 3

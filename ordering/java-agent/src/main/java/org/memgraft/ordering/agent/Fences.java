@@ -49,6 +49,10 @@ class Fences extends MethodVisitor {
     this.toPrivate = toPrivate && work.subset().isAll();
   }
 
+  boolean isToPrivate() {
+    return toPrivate;
+  }
+
   @Override
   public void visitFieldInsn(int instruction, String of, String name, String shape) {
     // Of other classes' fields nothing is known here; a fence too many does no harm.

@@ -7,7 +7,7 @@ import org.objectweb.asm.Opcodes;
 
 /**
  * What accesses to the fields of one class call while it is speculated on: a class of the package
- * java.lang with three static methods. The JVM replaces them when the class is switched, all at one
+ * java.lang with four static methods. The JVM replaces them when the class is switched, all at one
  * safepoint.
  *
  * <table>
@@ -16,12 +16,14 @@ import org.objectweb.asm.Opcodes;
  *   <tr><td>check(owner)</td><td>asks whether this thread is the owner</td><td>nothing</td></tr>
  *   <tr><td>load()</td><td>nothing</td><td>an acquire fence</td></tr>
  *   <tr><td>store()</td><td>nothing</td><td>a full fence</td></tr>
+ *   <tr><td>privateStore()</td><td>nothing</td><td>a release fence</td></tr>
  * </table>
  */
 final class Holder {
   private static final String CHECK = "check";
   private static final String LOAD = "load";
   private static final String STORE = "store";
+  private static final String PRIVATE_STORE = "privateStore";
   private static final String OF_OWNER = "(J)V";
   private static final String NOTHING = "()V";
 
@@ -52,12 +54,15 @@ final class Holder {
     end(check);
     MethodVisitor load = method(writer, LOAD, NOTHING);
     MethodVisitor store = method(writer, STORE, NOTHING);
+    MethodVisitor privateStore = method(writer, PRIVATE_STORE, NOTHING);
     if (switched) {
       Fence.ACQUIRE.into(load);
       Fence.FULL.into(store);
+      Fence.RELEASE.into(privateStore);
     }
     end(load);
     end(store);
+    end(privateStore);
     writer.visitEnd();
     return writer.toByteArray();
   }
@@ -80,8 +85,16 @@ final class Holder {
     code.visitMethodInsn(Opcodes.INVOKESTATIC, nameOf(number), CHECK, OF_OWNER, false);
   }
 
-  /** Behind a load, or a store. */
-  static void callGuard(MethodVisitor code, int number, boolean load) {
-    code.visitMethodInsn(Opcodes.INVOKESTATIC, nameOf(number), load ? LOAD : STORE, NOTHING, false);
+  static void callLoad(MethodVisitor code, int number) {
+    callGuard(code, number, LOAD);
+  }
+
+  /** Behind a store, be it to an object that nobody else can have. */
+  static void callStore(MethodVisitor code, int number, boolean isPrivate) {
+    callGuard(code, number, isPrivate ? PRIVATE_STORE : STORE);
+  }
+
+  private static void callGuard(MethodVisitor code, int number, String name) {
+    code.visitMethodInsn(Opcodes.INVOKESTATIC, nameOf(number), name, NOTHING, false);
   }
 }

@@ -12,8 +12,12 @@ import org.objectweb.asm.Type;
 import org.objectweb.asm.tree.AbstractInsnNode;
 import org.objectweb.asm.tree.InsnList;
 import org.objectweb.asm.tree.InvokeDynamicInsnNode;
+import org.objectweb.asm.tree.JumpInsnNode;
+import org.objectweb.asm.tree.LabelNode;
+import org.objectweb.asm.tree.LookupSwitchInsnNode;
 import org.objectweb.asm.tree.MethodInsnNode;
 import org.objectweb.asm.tree.MethodNode;
+import org.objectweb.asm.tree.TableSwitchInsnNode;
 import org.objectweb.asm.tree.analysis.Analyzer;
 import org.objectweb.asm.tree.analysis.AnalyzerException;
 import org.objectweb.asm.tree.analysis.BasicInterpreter;
@@ -30,6 +34,12 @@ import org.objectweb.asm.tree.analysis.Interpreter;
  * this place makes, because what the variable has may be the one of a loop's turn before.
  */
 final class PrivateStores {
+  /**
+   * In instructions, labels included. To find out takes longer than in proportion to the size, and
+   * a single method of the JDK took a fifth of a second when a JVM starts.
+   */
+  private static final int LARGE = 400;
+
   private PrivateStores() {}
 
   /**
@@ -42,10 +52,14 @@ final class PrivateStores {
     if (!mayHaveSome(method)) {
       return found;
     }
+    boolean goesOn = goesOn(method);
+    if (!goesOn && method.instructions.size() > LARGE) {
+      return found;
+    }
     Objects objects = new Objects(method);
     List<BasicValue> receivers;
     try {
-      receivers = goesOn(method) ? receivers(method, objects) : receivers(owner, method, objects);
+      receivers = goesOn ? receivers(method, objects) : receivers(owner, method, objects);
     } catch (AnalyzerException | RuntimeException e) {
       // Whatever is wrong with the code, the JVM will say so.
       return found;
@@ -57,46 +71,78 @@ final class PrivateStores {
     return found;
   }
 
-  /** Whether each instruction is followed by the next one, and by no other. */
+  /** Whether code only ever goes on, and never back. */
   private static boolean goesOn(MethodNode method) {
+    Set<LabelNode> passed = new HashSet<>();
     for (AbstractInsnNode instruction : method.instructions) {
-      int type = instruction.getType();
-      if (type == AbstractInsnNode.JUMP_INSN
-          || type == AbstractInsnNode.TABLESWITCH_INSN
-          || type == AbstractInsnNode.LOOKUPSWITCH_INSN) {
-        return false;
+      if (instruction instanceof LabelNode label) {
+        passed.add(label);
+      }
+      for (LabelNode target : targets(instruction)) {
+        if (passed.contains(target)) {
+          return false;
+        }
       }
     }
     return method.tryCatchBlocks.isEmpty();
   }
 
-  /** The objects of the stores; null in code that is never reached. */
+  /** Where else than to the next instruction it may lead. */
+  private static List<LabelNode> targets(AbstractInsnNode instruction) {
+    if (instruction instanceof JumpInsnNode jump) {
+      return List.of(jump.label);
+    }
+    List<LabelNode> targets = List.of();
+    LabelNode otherwise = null;
+    if (instruction instanceof TableSwitchInsnNode table) {
+      targets = table.labels;
+      otherwise = table.dflt;
+    } else if (instruction instanceof LookupSwitchInsnNode table) {
+      targets = table.labels;
+      otherwise = table.dflt;
+    }
+    if (otherwise != null) {
+      targets = new ArrayList<>(targets);
+      targets.add(otherwise);
+    }
+    return targets;
+  }
+
+  /** The objects of the stores, where code only goes on; null in code that is never reached. */
   private static List<BasicValue> receivers(MethodNode method, Objects objects)
       throws AnalyzerException {
     List<BasicValue> receivers = new ArrayList<>();
-    State state = new State(method.maxLocals, method.maxStack);
-    for (int i = 0; i < method.maxLocals; i++) {
-      state.setLocal(i, BasicValue.UNINITIALIZED_VALUE);
-    }
-    int local = 0;
-    boolean ofObjects = (method.access & Opcodes.ACC_STATIC) == 0;
-    if (ofObjects) {
-      state.setLocal(local++, objects.newParameterValue(true, 0, Type.getObjectType("this")));
-    }
-    for (Type parameter : Type.getArgumentTypes(method.desc)) {
-      state.setLocal(local, objects.newParameterValue(ofObjects, local, parameter));
-      local += parameter.getSize();
-    }
-    boolean reached = true;
+    Map<AbstractInsnNode, State> jumping = new IdentityHashMap<>();
+    State state = State.atEntry(method, objects);
     for (AbstractInsnNode instruction : method.instructions) {
       int code = instruction.getOpcode();
+      State others = jumping.get(instruction);
+      if (state != null && others != null) {
+        state.merge(others, objects);
+      } else if (others != null) {
+        state = others;
+      }
       if (isStore(code)) {
-        receivers.add(reached ? receiver(state, code) : null);
+        receivers.add(state == null ? null : receiver(state, code));
       }
-      if (reached && code >= 0) {
-        state.execute(instruction, objects);
-        reached = code != Opcodes.ATHROW && (code < Opcodes.IRETURN || code > Opcodes.RETURN);
+      if (state == null || code < 0) {
+        continue;
       }
+      state.execute(instruction, objects);
+      for (LabelNode target : targets(instruction)) {
+        if (jumping.containsKey(target)) {
+          jumping.get(target).merge(state, objects);
+        } else {
+          jumping.put(target, new State(state));
+        }
+      }
+      boolean ends =
+          code == Opcodes.GOTO
+              || code == Opcodes.TABLESWITCH
+              || code == Opcodes.LOOKUPSWITCH
+              || code == Opcodes.ATHROW
+              || code >= Opcodes.IRETURN && code <= Opcodes.RETURN;
+      state = ends ? null : state;
     }
     return receivers;
   }
@@ -243,6 +289,23 @@ final class PrivateStores {
 
     State(Frame<? extends BasicValue> frame) {
       super(frame);
+    }
+
+    static State atEntry(MethodNode method, Objects objects) {
+      State state = new State(method.maxLocals, method.maxStack);
+      for (int i = 0; i < method.maxLocals; i++) {
+        state.setLocal(i, BasicValue.UNINITIALIZED_VALUE);
+      }
+      int local = 0;
+      boolean ofObjects = (method.access & Opcodes.ACC_STATIC) == 0;
+      if (ofObjects) {
+        state.setLocal(local++, objects.newParameterValue(true, 0, Type.getObjectType("this")));
+      }
+      for (Type parameter : Type.getArgumentTypes(method.desc)) {
+        state.setLocal(local, objects.newParameterValue(ofObjects, local, parameter));
+        local += parameter.getSize();
+      }
+      return state;
     }
 
     @Override

@@ -2,7 +2,9 @@ package org.memgraft.ordering.agent;
 
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.Opcodes;
@@ -35,6 +37,7 @@ final class SpeculationChecker {
   private final Machine machine;
   private final Set<String> finals = new HashSet<>();
   private final Set<String> volatiles = new HashSet<>();
+  private final Map<MethodNode, EscapeSearch> searches = new IdentityHashMap<>();
   private final List<String> found = new ArrayList<>();
 
   private SpeculationChecker(Machine machine) {
@@ -102,7 +105,8 @@ final class SpeculationChecker {
     }
     return following(access) instanceof MethodInsnNode guard
         && guard.owner.startsWith(HOLDER)
-        && guard.name.equals(loads ? "load" : "store")
+        && (guard.name.equals(loads ? "load" : "store")
+            || !loads && guard.name.equals("privateStore") && keepsPrivate(method, at))
         && isChecked(method, at, loads, guard.owner);
   }
 
@@ -117,7 +121,11 @@ final class SpeculationChecker {
     return following(method.instructions.get(at)) instanceof MethodInsnNode call
         && call.owner.equals(VAR_HANDLE)
         && call.name.equals("releaseFence")
-        && EscapeSearch.in(read.name, method).isPrivate(at);
+        && keepsPrivate(method, at);
+  }
+
+  private boolean keepsPrivate(MethodNode method, int at) {
+    return searches.computeIfAbsent(method, one -> EscapeSearch.in(read.name, one)).isPrivate(at);
   }
 
   /** The instruction right behind one. */

@@ -169,8 +169,13 @@ final class SpeculativeFences extends Fences {
           callCheck(of, found.speculated);
         }
         mv.visitFieldInsn(instruction, of, name, shape);
-        Holder.callGuard(mv, found.speculated.number(), loads);
-        sites.add(loads ? Site.FIELD_LOAD : Site.FIELD_STORE);
+        if (loads) {
+          Holder.callLoad(mv, found.speculated.number());
+          sites.add(Site.FIELD_LOAD);
+        } else {
+          Holder.callStore(mv, found.speculated.number(), isToPrivate());
+          sites.add(isToPrivate() ? Site.PRIVATE_STORE : Site.FIELD_STORE);
+        }
       }
     }
   }

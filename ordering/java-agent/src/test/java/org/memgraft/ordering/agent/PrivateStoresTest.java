@@ -3,6 +3,7 @@ package org.memgraft.ordering.agent;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.util.BitSet;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
@@ -227,6 +228,8 @@ class PrivateStoresTest {
   @SuppressWarnings("unused")
   static final class Constructed {
     int one;
+    long wide;
+    long alsoWide;
     Object other;
 
     Constructed() {
@@ -277,6 +280,11 @@ class PrivateStoresTest {
       }
     }
 
+    Constructed(long first, long second) {
+      wide = alsoWide = second;
+      one = 1;
+    }
+
     Constructed(Object caught) {
       try {
         use(this);
@@ -314,6 +322,7 @@ class PrivateStoresTest {
     expected.put("<init>(C)V", "-");
     expected.put("<init>(Lorg/memgraft/ordering/agent/PrivateStoresTest$Constructed;)V", "-+");
     expected.put("<init>(Z)V", "-");
+    expected.put("<init>(JJ)V", "+++");
     expected.put("<init>(Ljava/lang/Object;)V", "-");
     expected.put("changed", "-");
     assertEquals(expected, stores(Constructed.class));
@@ -322,6 +331,16 @@ class PrivateStoresTest {
     assertEquals(
         Map.of("<init>(Lorg/memgraft/ordering/agent/PrivateStoresTest;)V", "+"),
         stores(Inner.class));
+  }
+
+  @Test
+  void theSearchAgrees() {
+    for (Class<?> one : List.of(Arrays.class, Constructed.class, Derived.class, Inner.class)) {
+      byte[] rewritten =
+          Rewriter.rewrite(
+              RewriterTest.bytesOf(one), Rewriter.Work.everything(RewriterTest.X86), new Sites());
+      assertEquals(List.of(), Checker.unfenced(rewritten, RewriterTest.X86));
+    }
   }
 
   /** By method: a plus for each private store, a minus for each other one. */

@@ -97,6 +97,17 @@ class SpeculatorTest {
     }
   }
 
+  static class Published {
+    static Published last;
+    int number;
+
+    Published() {
+      number = 1;
+      last = this;
+      number = 2;
+    }
+  }
+
   private byte[] rewritten(Class<?> original, Offer.Origin origin) {
     Offer offer = new Offer(original.getClassLoader(), RewriterTest.bytesOf(original), origin);
     Rewriter.Work work = new Rewriter.Work(Subset.ALL, false, X86, offer.loader(), true);
@@ -141,7 +152,7 @@ class SpeculatorTest {
     }
 
     private String shown(String of, String called) {
-      for (Class<?> one : List.of(Base.class, Sample.class)) {
+      for (Class<?> one : List.of(Base.class, Sample.class, Published.class)) {
         Speculation.Speculated known = speculation.of(one.getName().replace('.', '/'));
         if (of.equals(Holder.nameOf(known.number()))) {
           return one.getSimpleName() + "." + called;
@@ -198,6 +209,18 @@ class SpeculatorTest {
   }
 
   @Test
+  void anObjectIsPrivateUntilItsConstructorPublishesIt() {
+    assertEquals(
+        List.of("me", "Published.privateStore", "fullFence", "Published.store"),
+        calls(Published.class, "<init>"));
+    byte[] rewritten = rewritten(Published.class);
+    assertEquals(List.of(), SpeculationChecker.unordered(rewritten, X86));
+    assertEquals(
+        List.of(Published.class.getName() + ".<init>"),
+        SpeculationChecker.unordered(with(1, "privateStore", rewritten), X86));
+  }
+
+  @Test
   void aCloneIsToldOf() {
     assertTrue(calls(Sample.class, "copied").contains("touched"));
   }
@@ -234,6 +257,11 @@ class SpeculatorTest {
 
   /** Leaves out one call of a holder; the owner that a check would take is dropped. */
   private static byte[] without(byte[] rewritten, int which) {
+    return with(which, null, rewritten);
+  }
+
+  /** Calls another method of a holder in one place, or none. */
+  private static byte[] with(int which, String instead, byte[] rewritten) {
     ClassReader reader = new ClassReader(rewritten);
     ClassWriter writer = new ClassWriter(reader, 0);
     reader.accept(
@@ -251,6 +279,8 @@ class SpeculatorTest {
                 boolean ofHolder = owner.startsWith(Bridge.NAME + '$');
                 if (!ofHolder || seen++ != which) {
                   super.visitMethodInsn(instruction, owner, name, shape, isInterface);
+                } else if (instead != null) {
+                  super.visitMethodInsn(instruction, owner, instead, shape, isInterface);
                 } else if (name.equals("check")) {
                   super.visitInsn(Opcodes.POP2);
                 }
