@@ -208,7 +208,7 @@ def test_flight_recorder_sees_the_tlabs_that_were_handed_out(
     recording = tmp_path / "churn.jfr"
     options = ["-XX:+UseParallelGC", "-Xmx64m", *SMALL_TLABS]
     options += [f"-XX:StartFlightRecording:settings={settings},filename={recording},dumponexit=true"]
-    result = run(churn(jdk, [*options, *joined(tmp_path, "buffers=cpu:131072")], threads=4, iterations=4))
+    result = run(churn(jdk, [*options, *joined(tmp_path, "buffers=cpu:131072")], threads=4, iterations=2))
     assert result.returncode == 0, result.stderr
     shown = run([jdk.home / "bin/jfr", "print", "--json", "--events", "jdk.ObjectAllocationInNewTLAB", recording])
     events = [event["values"] for event in json.loads(shown.stdout)["recording"]["events"]]
