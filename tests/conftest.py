@@ -251,7 +251,7 @@ def calibration(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> tup
     folder = (parent if worker_id == "master" else parent.parent) / "calibration"
     with made_once(folder) as missing:
         if missing:
-            words = ["--quick", "--largest", "256", "--json", "--plots", folder]
+            words = ["--quick", "--largest", "2048", "--json", "--plots", folder]
             result = memgraft("zero", "calibrate", *words, XDG_CACHE_HOME=str(folder))
             assert result.returncode == 0, result.stderr
             (folder / "said.json").write_text(result.stdout)
