@@ -195,6 +195,7 @@ def test_hotspots_own_tlab_statistics_stay_right(
     assert all(0 <= float(waste) < 100 for _, _, waste in totals)
 
 
+@combinations(jdk=EACH_VERSION, strength=0)
 def test_flight_recorder_sees_the_tlabs_that_were_handed_out(
     jdk: Jdk, tmp_path: Path, read_summaries: Summaries
 ) -> None:
@@ -223,6 +224,7 @@ def test_flight_recorder_sees_the_tlabs_that_were_handed_out(
     assert 16384 <= sizes[len(sizes) // 2] < 2 * 16384
 
 
+@combinations(jdk=EACH_VERSION, strength=0)
 def test_under_memory_pressure(jdk: Jdk, tmp_path: Path, read_summaries: Summaries) -> None:
     # Each thread may hold 8 MiB of large arrays at once, which an eden of 3 MiB leaves to the old generation's 28 MiB.
     options = ["-XX:+UseParallelGC", "-Xms32m", "-Xmx32m", "-Xmn4m", *SMALL_TLABS, *VERIFY_HEAP]

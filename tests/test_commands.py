@@ -204,6 +204,7 @@ def test_compare_finds_a_known_effect(programs: Path, tmp_path: Path) -> None:
     assert report["launches"] == {"baseline": 7, "grafted": 7, "switched": 0}
 
 
+@deep
 def test_compare_finds_a_known_gain(programs: Path, tmp_path: Path) -> None:
     command = java_program(programs, "SetIterations", str(tmp_path / "counter"), "0.8")
     report = compare(tmp_path / "out", "--zeroing", "non-temporal", "--launches", "6", "--", *command)

@@ -137,7 +137,7 @@ def measured_with(placement: str, folder: Path) -> list[str]:
     return [f"--jvm={option}" for option in options]
 
 
-@pytest.mark.parametrize("placement", SAVINGS)
+@combinations(placement=list(SAVINGS), strength=0)
 def test_each_saving_alone(placement: str, distribution_jdk: Jdk, tmp_path: Path, read_summaries: Summaries) -> None:
     workload = [ROOT / "bin/workload", "xalan", "--jvm=-Xbatch", *measured_with(placement, tmp_path)]
     result = run(["env", f"JAVA_HOME={distribution_jdk.home}", *workload, "--size", "small", "--iterations", "3"])

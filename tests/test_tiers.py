@@ -18,7 +18,7 @@ def covered(rows: list[Row], strength: int) -> set[object]:
 
 
 @pytest.mark.parametrize("rows", [SMALL, WITH_HOLES], ids=["full", "with-holes"])
-@pytest.mark.parametrize(("strength", "most"), [(1, 6), (2, 17), (3, 39)])
+@pytest.mark.parametrize(("strength", "most"), [(0, 1), (1, 6), (2, 17), (3, 39)])
 def test_whatever_can_meet_does(rows: list[Row], strength: int, most: int) -> None:
     chosen = covering(rows, strength)
     assert set(chosen) <= set(rows)

@@ -22,10 +22,10 @@ Row = tuple[str, ...]
 def covering(rows: Sequence[Row], strength: int) -> list[Row]:
     """Few of the rows, in which whatever `strength` values meet in any row meet at least once.
 
-    With 2 it covers each pair of values, with 1 each value. The rows are the same every time. They are taken one by
-    one: each time the one that covers most of what is missing, and of several the one whose values were used least.
-    That minds which rows there are; generators of covering arrays that take a filter (allpairspy 2.5.1) leave pairs
-    out.
+    With 2 it covers each pair of values, with 1 each value; with 0 it is one row. The rows are the same every time.
+    They are taken one by one: each time the one that covers most of what is missing, and of several the one whose
+    values were used least. That minds which rows there are; generators of covering arrays that take a filter
+    (allpairspy 2.5.1) leave pairs out.
     """
     covers = {row: set(subsets(enumerate(row), strength)) for row in rows}
     missing = set().union(*covers.values())
