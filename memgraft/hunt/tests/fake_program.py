@@ -7,6 +7,7 @@ rare=a.A.r: it also fails in every fifth launch as long as this name is left pla
 late=a.A.l:N: from the Nth launch on it also fails as long as this name is left plain (needs count=FILE).
 still=a.A.s: a conflict of this name alone, which also stops failing where nothing but this name takes time.
 shy=1: it fails only where C2 is stressed.
+counted=a.A.c: a name of a conflict that both threads count up.
 hidden=a.A.h: a name of a conflict that no thread was seen to touch. refuse=CODE: the agent refuses the JVM.
 refuse-hotspot=1: the engine hotspot does. missed=CLASS: one that could not be rewritten. mute=1: there is no summary.
 hang=1, prints=TEXT: how it fails, instead of an exit code. count=FILE gets a line per launch.
@@ -74,7 +75,13 @@ if "summary" in options and "mute" not in words:
         shared += [words["rare"]] if words.get("rare", "none") != "none" else []
         one = {"thread": "one", "id": 1, "order": 2, "times": 3, "stack": ["org.example.A.run(A.java:7)"]}
         two = {"thread": "two", "id": 2, "order": 1, "times": 1, "stack": ["org.example.A.stop(A.java:9)"]}
-        accesses = [{"name": name, "loads": [one], "stores": [two]} for name in shared]
+        both = [one, {**two, "stack": ["org.example.A.stop(A.java:10)"]}]
+        accesses = [
+            {"name": name, "loads": both, "stores": both}
+            if name == words.get("counted")
+            else {"name": name, "loads": [one], "stores": [two]}
+            for name in shared
+        ]
         if "alone" in words:
             accesses.append({"name": words["alone"], "loads": [one], "stores": [one]})
         if "hidden" in words:

@@ -100,6 +100,15 @@ def test_it_says_so_in_words(hunt: Hunt) -> None:
     assert done.err.splitlines()[-1] == f"memgraft: the page with every launch: {hunt.output / 'report.html'}"
 
 
+def test_a_counter_that_two_flags_guard_is_not_named_for_them(hunt: Hunt) -> None:
+    """Alone it would do: one field instead of two."""
+    words = ["conflicts=a.A.first,a.A.count;a.A.second,a.A.count", "others=a.B.f"]
+    assert names(hunt.found(*words)) == ["a.A.count"]
+    again = (*words, "counted=a.A.count")
+    hunt.output = hunt.output.with_name("again")
+    assert names(hunt.found(*again)) == ["a.A.first", "a.A.second"]
+
+
 def test_two_mistakes_at_once_are_both_found(hunt: Hunt) -> None:
     assert names(hunt.found("conflicts=a.A.x;b.B.y[]", OTHERS)) == ["a.A.x", "b.B.y[]"]
 

@@ -35,8 +35,8 @@ import org.objectweb.asm.tree.analysis.Interpreter;
  */
 final class PrivateStores {
   /**
-   * In instructions, labels included. To find out takes longer than in proportion to the size, and
-   * a single method of the JDK took a fifth of a second when a JVM starts.
+   * In instructions, labels included. Where code goes back, it takes long to find out and to check:
+   * a fifth of a second for a single method of the JDK while a JVM started.
    */
   private static final int LARGE = 400;
 
@@ -56,17 +56,17 @@ final class PrivateStores {
     if (!goesOn && method.instructions.size() > LARGE) {
       return found;
     }
-    Objects objects = new Objects(method);
+    References references = new References(method);
     List<BasicValue> receivers;
     try {
-      receivers = goesOn ? receivers(method, objects) : receivers(owner, method, objects);
+      receivers = goesOn ? receivers(method, references) : receivers(owner, method, references);
     } catch (AnalyzerException | RuntimeException e) {
       // Whatever is wrong with the code, the JVM will say so.
       return found;
     }
     for (int i = 0; i < receivers.size(); i++) {
       BasicValue receiver = receivers.get(i);
-      found.set(i, isPrivate(receiver) && !objects.mixed.contains(receiver));
+      found.set(i, isPrivate(receiver) && !references.mixed.contains(receiver));
     }
     return found;
   }
@@ -108,17 +108,20 @@ final class PrivateStores {
     return targets;
   }
 
-  /** The objects of the stores, where code only goes on; null in code that is never reached. */
-  private static List<BasicValue> receivers(MethodNode method, Objects objects)
+  /**
+   * The objects of the stores, where code only goes on; null in code that is never reached. Most
+   * code is like that, and needs no frame for each instruction, as ASM's analyzer keeps.
+   */
+  private static List<BasicValue> receivers(MethodNode method, References references)
       throws AnalyzerException {
     List<BasicValue> receivers = new ArrayList<>();
     Map<AbstractInsnNode, State> jumping = new IdentityHashMap<>();
-    State state = State.atEntry(method, objects);
+    State state = State.atEntry(method, references);
     for (AbstractInsnNode instruction : method.instructions) {
       int code = instruction.getOpcode();
       State others = jumping.get(instruction);
       if (state != null && others != null) {
-        state.merge(others, objects);
+        state.merge(others, references);
       } else if (others != null) {
         state = others;
       }
@@ -128,10 +131,10 @@ final class PrivateStores {
       if (state == null || code < 0) {
         continue;
       }
-      state.execute(instruction, objects);
+      state.execute(instruction, references);
       for (LabelNode target : targets(instruction)) {
         if (jumping.containsKey(target)) {
-          jumping.get(target).merge(state, objects);
+          jumping.get(target).merge(state, references);
         } else {
           jumping.put(target, new State(state));
         }
@@ -147,10 +150,10 @@ final class PrivateStores {
     return receivers;
   }
 
-  private static List<BasicValue> receivers(String owner, MethodNode method, Objects objects)
+  private static List<BasicValue> receivers(String owner, MethodNode method, References references)
       throws AnalyzerException {
     List<BasicValue> receivers = new ArrayList<>();
-    Frame<BasicValue>[] frames = new Tracing(objects).analyze(owner, method);
+    Frame<BasicValue>[] frames = new Tracing(references).analyze(owner, method);
     for (int i = 0; i < frames.length; i++) {
       int code = method.instructions.get(i).getOpcode();
       if (isStore(code)) {
@@ -204,7 +207,7 @@ final class PrivateStores {
     return value instanceof Private;
   }
 
-  private static final class Objects extends BasicInterpreter {
+  private static final class References extends BasicInterpreter {
     private final boolean constructs;
     private final InsnList code;
     private final Map<AbstractInsnNode, Private> made = new IdentityHashMap<>();
@@ -212,7 +215,7 @@ final class PrivateStores {
     /** Which somewhere cannot be told from others. */
     private final Set<BasicValue> mixed = new HashSet<>();
 
-    Objects(MethodNode method) {
+    References(MethodNode method) {
       super(Rewriter.API);
       constructs = method.name.equals("<init>");
       code = method.instructions;
@@ -266,8 +269,8 @@ final class PrivateStores {
   }
 
   private static final class Tracing extends Analyzer<BasicValue> {
-    Tracing(Objects objects) {
-      super(objects);
+    Tracing(References references) {
+      super(references);
     }
 
     @Override
@@ -291,7 +294,7 @@ final class PrivateStores {
       super(frame);
     }
 
-    static State atEntry(MethodNode method, Objects objects) {
+    static State atEntry(MethodNode method, References references) {
       State state = new State(method.maxLocals, method.maxStack);
       for (int i = 0; i < method.maxLocals; i++) {
         state.setLocal(i, BasicValue.UNINITIALIZED_VALUE);
@@ -299,26 +302,26 @@ final class PrivateStores {
       int local = 0;
       boolean ofObjects = (method.access & Opcodes.ACC_STATIC) == 0;
       if (ofObjects) {
-        state.setLocal(local++, objects.newParameterValue(true, 0, Type.getObjectType("this")));
+        state.setLocal(local++, references.newParameterValue(true, 0, Type.getObjectType("this")));
       }
       for (Type parameter : Type.getArgumentTypes(method.desc)) {
-        state.setLocal(local, objects.newParameterValue(ofObjects, local, parameter));
+        state.setLocal(local, references.newParameterValue(ofObjects, local, parameter));
         local += parameter.getSize();
       }
       return state;
     }
 
     @Override
-    public void execute(AbstractInsnNode instruction, Interpreter<BasicValue> objects)
+    public void execute(AbstractInsnNode instruction, Interpreter<BasicValue> references)
         throws AnalyzerException {
       if (makesArray(instruction.getOpcode())) {
         // The one that it made the last time is another.
-        forget(((Objects) objects).madeBy(instruction));
+        forget(((References) references).madeBy(instruction));
       }
       for (int i = 1; i <= givenAway(instruction); i++) {
         forget(getStack(getStackSize() - i));
       }
-      super.execute(instruction, objects);
+      super.execute(instruction, references);
     }
 
     /** How many of the topmost values on the stack others may have after an instruction. */
@@ -339,8 +342,8 @@ final class PrivateStores {
             Opcodes.INVOKESTATIC,
             Opcodes.INVOKEINTERFACE -> {
           MethodInsnNode call = (MethodInsnNode) instruction;
-          int objects = code == Opcodes.INVOKESTATIC ? 0 : 1;
-          yield keepsNothing(call) ? 0 : objects + Type.getArgumentCount(call.desc);
+          int receivers = code == Opcodes.INVOKESTATIC ? 0 : 1;
+          yield keepsNothing(call) ? 0 : receivers + Type.getArgumentCount(call.desc);
         }
         default -> 0;
       };
@@ -381,7 +384,7 @@ final class PrivateStores {
     }
 
     @Override
-    public boolean merge(Frame<? extends BasicValue> other, Interpreter<BasicValue> objects)
+    public boolean merge(Frame<? extends BasicValue> other, Interpreter<BasicValue> references)
         throws AnalyzerException {
       Set<BasicValue> lost = new HashSet<>(0);
       for (int i = 0; i < getLocals(); i++) {
@@ -391,15 +394,15 @@ final class PrivateStores {
       for (int i = 0; i < both; i++) {
         addLost(lost, getStack(i), other.getStack(i));
       }
-      boolean changed = super.merge(other, objects);
+      boolean changed = super.merge(other, references);
       for (BasicValue object : lost) {
-        ((Objects) objects).mixed.add(object);
+        ((References) references).mixed.add(object);
         changed |= forget(object);
       }
       return changed;
     }
 
-    /** Objects that a variable may have, or not, from here on. */
+    /** References that a variable may have, or not, from here on. */
     private static void addLost(Set<BasicValue> lost, BasicValue one, BasicValue other) {
       boolean either = isPrivate(one) || isPrivate(other);
       if (either && one != other && one.isReference() && other.isReference()) {

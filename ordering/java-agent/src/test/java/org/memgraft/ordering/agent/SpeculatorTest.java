@@ -8,7 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.ObjectStreamClass;
 import java.io.Serializable;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -19,6 +21,9 @@ import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.tree.ClassNode;
+import org.objectweb.asm.tree.MethodInsnNode;
+import org.objectweb.asm.tree.MethodNode;
 
 class SpeculatorTest {
   private static final Machine X86 = RewriterTest.X86;
@@ -218,6 +223,42 @@ class SpeculatorTest {
     assertEquals(
         List.of(Published.class.getName() + ".<init>"),
         SpeculationChecker.unordered(with(1, "privateStore", rewritten), X86));
+  }
+
+  @Test
+  void aSwitchTakesTheCheckAwayAndPutsFencesIntoTheGuards() {
+    assertEquals(
+        Map.of(
+            "check", List.of("me", "foreign"),
+            "load", List.of(),
+            "store", List.of(),
+            "privateStore", List.of()),
+        called(Holder.bytes(7, false)));
+    assertEquals(
+        Map.of(
+            "check", List.of(),
+            "load", List.of("acquireFence"),
+            "store", List.of("fullFence"),
+            "privateStore", List.of("releaseFence")),
+        called(Holder.bytes(7, true)));
+  }
+
+  /** By method, the names of those that it calls. */
+  private static Map<String, List<String>> called(byte[] holder) {
+    ClassNode read = new ClassNode(Rewriter.API);
+    new ClassReader(holder).accept(read, 0);
+    Map<String, List<String>> called = new HashMap<>();
+    for (MethodNode method : read.methods) {
+      List<String> names = new ArrayList<>();
+      method.instructions.forEach(
+          one -> {
+            if (one instanceof MethodInsnNode call) {
+              names.add(call.name);
+            }
+          });
+      called.put(method.name, names);
+    }
+    return called;
   }
 
   @Test
