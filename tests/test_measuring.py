@@ -24,7 +24,9 @@ def allocating(programs: Path, megabytes: int, *options: str) -> list[str]:
     return ["java", *COLLECTOR, *options, "-cp", str(programs), "AllocateSteadily", str(megabytes)]
 
 
-@pytest.mark.parametrize(("strategy", "against"), [("windows", "bulk"), ("concurrent", "non-temporal")])
+@pytest.mark.parametrize(
+    ("strategy", "against"), [("windows", "bulk"), pytest.param("concurrent", "non-temporal", marks=deep)]
+)
 def test_epochs_of_two_strategies(strategy: str, against: str, programs: Path, tmp_path: Path) -> None:
     result = memgraft(
         *["compare", "--json", "--pairing", "epochs", "--zeroing", strategy, "--against", against],

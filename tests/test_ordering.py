@@ -189,6 +189,7 @@ def test_programs_run_as_before(jdk: Jdk, collector: str, tmp_path: Path) -> Non
     assert c1["own"] > 0
     assert done["c2"]["private_stores"] > 0
     assert done["c2"]["final_loads"] > 0
+    assert done["c2"]["relaxed"] == 0, "nothing was named"
 
 
 PROGRAMS = ["h2", "javac", "jython", "luindex", "lusearch", "saxon", "sparkwordcount", "tomcat", "xalan"]
@@ -251,9 +252,8 @@ def test_relaxed_methods_keep_the_java_memory_model(distribution_jdk: Jdk, tmp_p
     names.write_text("# of the JDK's own\njava.util.HashMap\njava.lang.AbstractStringBuilder.append\n")
     workload = [ROOT / "bin/workload", "xalan", "--jvm=-Xbatch", "--size", "small", "--iterations", "3"]
     environment = {"JAVA_HOME": str(distribution_jdk.home)}
-    without = ordered(tmp_path / "without.json", *workload, **environment)
     done = ordered(tmp_path / "report.json", *workload, options=("--relaxed", str(names)), **environment)
-    assert without["c2"]["relaxed"] == 0 < done["c2"]["relaxed"]
+    assert done["c2"]["relaxed"] > 0
     assert done["check"]["unsafe"] == 0
 
 
