@@ -135,8 +135,8 @@ class EmulationPart(Strict):
 
     title: str
     shows: Literal["fences", "instructions", "modelled-time"]
-    ordering: str = ""
-    """Of fences: under which ordering."""
+    orderings: list[str] = []
+    """Of instructions: the series. Of fences: one, of which there is a series for each kind of fence."""
     instructions_per_cycle: float = 1.0
     """Of modelled time, but for fences."""
     models: list[str] = []

@@ -15,11 +15,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from memgraft import __version__, machine, statistics
+from memgraft import __version__, machine, native, statistics
 from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError, one_line
 from memgraft.grafts.selection import select
-from memgraft.grafts.table import ORDERING, SUMMARY
-from memgraft.jvm.launch import java_feature
+from memgraft.grafts.table import ORDERING
+from memgraft.jvm.launch import java_feature, join
 from memgraft.paper import grid
 from memgraft.paper.definition import Definition, EmulationPart
 from memgraft.paper.grid import CHECKOUT
@@ -33,11 +33,11 @@ KEPT = "executed.json"
 PLUGIN = CHECKOUT / "build/native/observation/plugin/libmemgraft_tcg_instructions.so"
 AGENT = CHECKOUT / "build/agent-aarch64/stocks/hotspot/libmemgraft_hotspot.so"
 QEMU = ("qemu-aarch64", "qemu-aarch64-static")
-STOCK, ORDERED, SEED = "stock", "sc", "sc-seed"
-SIDES = (STOCK, ORDERED, SEED)
+STOCK, ORDERED, SEED, BYTECODE, SPECULATIVE = "stock", "sc", "sc-seed", "sc-bytecode", "speculative"
 KINDS = ("other", "load", "store", "ldar", "stlr", "atomic", "dmb ish", "dmb ishld", "dmb ishst")
-FENCES = ("dmb ish", "dmb ishld", "ldar", "stlr")
-"""What orders, but for atomic instructions and `dmb ishst`, of which no ordering adds any."""
+FENCES = ("dmb ish", "dmb ishld", "dmb ishst", "ldar", "stlr")
+"""What orders, but for atomic instructions, of which no ordering adds any."""
+DMB = frozenset(kind for kind in FENCES if kind.startswith("dmb"))
 FENCE_CYCLES = 3.03
 """`dmb ish`, and `dmb ishld`, one behind the other: 3027 and 3035 cycles for 1000 on a performance core of an Apple M1
 (D. Johnson, Apple Microarchitecture Research, dougallj.github.io/applecpu, DMB_ISH and DMB_ISHLD). A fence that has to
@@ -65,6 +65,8 @@ class Plan:
     """Which launches."""
 
     workloads: Sequence[str]
+    sides: Sequence[str]
+    """The stock, and orderings."""
     size: str
     iterations: int
     """Of a launch; the second half counts."""
@@ -74,7 +76,7 @@ class Plan:
 
     @property
     def total(self) -> int:
-        return len(self.workloads) * len(SIDES) * self.rounds
+        return len(self.workloads) * len(self.sides) * self.rounds
 
 
 # --- which launches, and running them ---------------------------------------------------------------------------------
@@ -91,7 +93,15 @@ def plan(definitions: Sequence[Definition], workloads: str | None, size: str, it
     for file, command in ((PLUGIN, "make native"), (AGENT, "make agent-aarch64")):
         if not file.is_file():
             raise CannotTakeError(f"no {file}: `{command}` builds it, in a checkout")
-    return Plan(chosen, size, iterations, rounds, _java(), qemu)
+    sides = [STOCK, *dict.fromkeys(side for one in definitions for part in one.emulations for side in _sides(part))]
+    if any(select({ORDERING: side}).by_bytecode for side in sides):
+        native.find(native.BYTECODE_AGENT)
+    return Plan(chosen, sides, size, iterations, rounds, _java(), qemu)
+
+
+def _sides(part: EmulationPart) -> list[str]:
+    """The orderings that it is made of."""
+    return [*part.orderings, *(MODELS[name].side for name in part.models)]
 
 
 def _java() -> Path:
@@ -110,7 +120,7 @@ def run(planned: Plan, output: Path, progress: Callable[[str, int], None]) -> No
         _run([str(grid.workload_program()), workload, "--help"], dict(os.environ))
     for turn in range(planned.rounds):
         for workload in planned.workloads:
-            for side in SIDES:
+            for side in planned.sides:
                 progress(f"{workload}, {side}, round {turn + 1}", len(runs))
                 runs.append(_launch(planned, workload, side, turn))
                 _keep(planned, runs, output)
@@ -151,11 +161,9 @@ def _home(home: Path, planned: Plan, counts: Path) -> Path:
 
 
 def _grafted(side: str, folder: Path) -> list[str]:
-    if side == STOCK:
-        return []
     selection = select({ORDERING: side})
-    options = ",".join([*selection.agent_options, SUMMARY.told(folder)])
-    return [*selection.jvm_options, f"-agentpath:{AGENT}={options}"]
+    agent = native.find(native.BYTECODE_AGENT) if selection.by_bytecode else AGENT
+    return list(join(selection, "", agent, folder).options)
 
 
 def _run(command: Sequence[str], environment: Mapping[str, str]) -> None:
@@ -231,10 +239,12 @@ class Model:
 
 
 MODELS = {
-    "sc-seed": Model(SEED, frozenset({"dmb ish", "dmb ishld"})),
-    "sc-seed, fences behind stores only": Model(SEED, frozenset({"dmb ish"})),
-    "sc, ldar and stlr for nothing": Model(ORDERED, frozenset({"dmb ish", "dmb ishld"})),
+    "sc-seed": Model(SEED, DMB),
+    "sc-seed, fences behind stores only": Model(SEED, DMB - {"dmb ishld"}),
+    "sc, ldar and stlr for nothing": Model(ORDERED, DMB),
     "sc, ldar and stlr as dear as a fence": Model(ORDERED, frozenset(FENCES)),
+    "sc-bytecode": Model(BYTECODE, DMB),
+    "speculative": Model(SPECULATIVE, DMB),
 }
 
 
@@ -248,6 +258,12 @@ def modelled(stock: Run, grafted: Run, model: Model, instructions_per_cycle: flo
 
 
 def tables(definition: Definition, kept: Kept) -> list[Table]:
+    there = {one.side for one in kept.runs}
+    if missing := [side for part in definition.emulations for side in _sides(part) if side not in there]:
+        raise WrongUsageError(
+            f"{definition.name}: expected launches under {missing[0]}; the counts are of {', '.join(sorted(there))}: "
+            "measure again without --from"
+        )
     rows = [name for name in kept.workloads if name in definition.emulated] or kept.workloads
     return [_table(part, kept, rows) for part in definition.emulations]
 
@@ -271,9 +287,10 @@ Series = Callable[[Kept, str], list[float]]
 
 def _series(part: EmulationPart) -> dict[str, Series]:
     if part.shows == "fences":
-        return {kind: partial(_fences, part.ordering, kind) for kind in FENCES}
+        [side] = part.orderings
+        return {kind: partial(_fences, side, kind) for kind in FENCES}
     if part.shows == "instructions":
-        return {side: partial(_instructions, side) for side in (SEED, ORDERED)}
+        return {side: partial(_instructions, side) for side in part.orderings}
     return {name: partial(_modelled, MODELS[name], part.instructions_per_cycle) for name in part.models}
 
 

@@ -14,6 +14,11 @@ one, where HotSpot throws the code away if they have changed.
 
 A switch has three steps: guards fence; every thread is stopped at a poll, with all that it issued performed; checks no
 longer look.
+
+A location may be *private* until its owner stores a reference to its object elsewhere, which publishes it. Until then
+the owner's accesses have no check, and the guard of its stores is a release fence: what comes before it is performed
+before any store behind it. Another thread comes to the location only by a load that got the reference; where its loads
+got none, the thread ends there.
 """
 
 from collections.abc import Iterator, Mapping
@@ -39,6 +44,8 @@ class Mistake(Enum):
     STORES_UNGUARDED = "stores have no guard"
     KEEPS_CODE = "compiled code with outdated guards goes on"
     NOT_MADE_YET_IS_OWN = "an object whose owner a racing thread does not see yet counts as its own"
+    PRIVATE_UNFENCED = "a private store has no release fence either"
+    PRIVATE_FOR_GOOD = "a published object counts as private"
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,10 @@ class Instance:
     compiled: int = 0
     """How many accesses compiled code makes from poll to poll; 0: the interpreter runs it."""
     mistake: Mistake | None = None
+    published: tuple[int | None, ...] = ()
+    """By location: where its owner stores the reference that others come to it by; None: all come to it."""
+    switched: int = 0
+    """Classes that were switched before, by bits."""
     written: Mapping[tuple[int, int], int] = field(init=False)
     """By thread and place: what a store stores."""
 
@@ -61,6 +72,22 @@ class Instance:
 
     def has(self, mistake: Mistake) -> bool:
         return self.mistake is mistake
+
+    def reference(self, which: int, place: int) -> int | None:
+        """Where the reference to what is accessed there was stored, if it is another thread's object."""
+        location = self.program[which][place].location
+        if location >= len(self.published) or self.owners[location] == which:
+            return None
+        return self.published[location]
+
+    def is_private(self, which: int, place: int) -> bool:
+        """Whether the object accessed there is its owner's, who has not published it yet."""
+        location = self.program[which][place].location
+        if location >= len(self.published) or self.owners[location] != which or self.published[location] is None:
+            return False
+        before = self.program[which][:place]
+        is_public = any(access.stores and access.location == self.published[location] for access in before)
+        return not is_public or self.has(Mistake.PRIVATE_FOR_GOOD)
 
     def with_mistake(self, mistake: Mistake) -> "Instance":
         return replace(self, mistake=mistake)
@@ -99,6 +126,8 @@ class Running(NamedTuple):
     """What compiled code takes for the mode; None: there is none."""
     decided: bool = False
     """Of a guard that was asked too early: whether it fences."""
+    released: tuple[int, ...] = ()
+    """The places of private stores that have a release fence behind them."""
 
 
 class State(NamedTuple):
@@ -116,7 +145,8 @@ class State(NamedTuple):
 def outcomes(made: Instance) -> set[Outcome]:
     """What its runs can come to, as programs.sequentially_consistent_outcomes has it."""
     seen_at_once = not made.has(Mistake.NOT_MADE_YET_IS_OWN)  # Otherwise it makes no difference when.
-    start = State((Running(),) * len(made.program), (0,) * locations_of(made.program), seen_at_once)
+    mode = Mode(made.switched, made.switched)
+    start = State((Running(),) * len(made.program), (0,) * locations_of(made.program), seen_at_once, mode)
     seen, left, found = {start}, [start], set[Outcome]()
     while left:
         state = left.pop()
@@ -130,10 +160,24 @@ def outcomes(made: Instance) -> set[Outcome]:
 
 
 def _has_ended(made: Instance, state: State) -> bool:
-    return all(
-        thread.place == len(accesses) and not thread.issued
-        for thread, accesses in zip(state.threads, made.program, strict=True)
-    )
+    return all(_is_over(made, state, which) and not thread.issued for which, thread in enumerate(state.threads))
+
+
+def _is_over(made: Instance, state: State, which: int) -> bool:
+    """Whether a thread has made all its accesses, or has looked for a reference and got none."""
+    thread = state.threads[which]
+    return thread.place == len(made.program[which]) or _has_reference(made, thread, which) is False
+
+
+def _has_reference(made: Instance, thread: Running, which: int) -> bool | None:
+    """To what its next access needs one for; None: a load that may get it is under way."""
+    source = made.reference(which, thread.place)
+    if source is None:
+        return True
+    places = [place for place in range(thread.place) if made.program[which][place].location == source]
+    if any(value for place, value in thread.read if place in places):
+        return True
+    return None if any(place in thread.issued for place in places) else False
 
 
 def _steps(made: Instance, state: State) -> Iterator[State]:
@@ -142,7 +186,7 @@ def _steps(made: Instance, state: State) -> Iterator[State]:
         yield state._replace(owners_seen=True)
     for which, thread in enumerate(state.threads):
         yield from _performed(made, state, which)
-        if thread.place < len(made.program[which]):
+        if thread.place < len(made.program[which]) and _has_reference(made, thread, which):
             yield from _advanced(made, state, which)
 
 
@@ -159,7 +203,11 @@ def _performed(made: Instance, state: State, which: int) -> Iterator[State]:
         if access.location in touched:
             continue
         touched.add(access.location)
-        after = thread._replace(issued=tuple(other for other in thread.issued if other != place))
+        if access.stores and _is_held(thread, place):
+            continue
+        issued = tuple(other for other in thread.issued if other != place)
+        released = tuple(fence for fence in thread.released if any(earlier <= fence for earlier in issued))
+        after = thread._replace(issued=issued, released=released)
         if access.loads:
             after = after._replace(read=(*after.read, (place, state.memory[access.location])))
             yield _with(state, which, after)
@@ -167,6 +215,11 @@ def _performed(made: Instance, state: State, which: int) -> Iterator[State]:
             value = made.written[which, place]
             memory = (value if at == access.location else old for at, old in enumerate(state.memory))
             yield _with(state, which, after)._replace(memory=tuple(memory))
+
+
+def _is_held(thread: Running, place: int) -> bool:
+    """Whether a release fence is between a store and an access before it that is not performed."""
+    return any(earlier <= fence < place for earlier in thread.issued for fence in thread.released)
 
 
 def _advanced(made: Instance, state: State, which: int) -> Iterator[State]:
@@ -187,7 +240,11 @@ def _advanced(made: Instance, state: State, which: int) -> Iterator[State]:
             yield _with(state, which, issued._replace(step=Step.GUARD))
     elif thread.step is Step.GUARD:
         fences = _fences(made, state, thread, access)
-        if early:
+        if access.stores and made.is_private(which, thread.place):
+            releases = fences and not made.has(Mistake.PRIVATE_UNFENCED)
+            released = (*thread.released, thread.place) if releases else thread.released
+            yield _behind_guard(made, state, which, thread._replace(released=released), fences=False)
+        elif early:
             yield _with(state, which, thread._replace(step=Step.ACCESS, decided=fences))
         else:
             yield _behind_guard(made, state, which, thread, fences=fences)
@@ -302,6 +359,6 @@ def _is_at_poll(made: Instance, state: State, which: int) -> bool:
     accesses = made.program[which]
     if thread.step is not Step.CHECK:
         return False
-    if thread.place % made.compiled == 0 or thread.place == len(accesses):
+    if thread.place % made.compiled == 0 or _is_over(made, state, which):
         return True
     return _fails(made, state, which, accesses[thread.place])

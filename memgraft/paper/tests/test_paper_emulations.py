@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from memgraft import native
 from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError
 from memgraft.experiment.metrics import MetricName
 from memgraft.paper import definition, emulations, work
@@ -21,7 +22,8 @@ EVERY = [one for one in definition.definitions() if one.emulations]
 PLAIN = dict.fromkeys(KINDS, 0.0) | {"other": 600.0, "load": 300.0, "store": 100.0}
 SEED = PLAIN | {"dmb ishld": 300.0, "dmb ish": 100.0}
 ORDERED = PLAIN | {"load": 0.0, "store": 0.0, "ldar": 300.0, "stlr": 100.0}
-SIDES = {"stock": PLAIN, "sc": ORDERED, "sc-seed": SEED}
+SPECULATIVE = PLAIN | {"other": 900.0, "dmb ishld": 30.0, "dmb ish": 10.0, "dmb ishst": 40.0}
+SIDES = {"stock": PLAIN, "sc": ORDERED, "sc-seed": SEED, "sc-bytecode": SEED, "speculative": SPECULATIVE}
 
 
 def runs(workload: str, rounds: int = 6, slower: float = 1.0) -> list[Run]:
@@ -81,6 +83,50 @@ def test_time_is_modelled(made: dict[str, dict[str, Any]]) -> None:
     assert ours["xalan", "sc, ldar and stlr as dear as a fence"] == pytest.approx(1.0 + 0.4 * FENCE_CYCLES)
     behind_stores = values(made["ordering-3.19"])["xalan", "sc-seed, fences behind stores only"]
     assert behind_stores == pytest.approx(1.4 + 0.1 * FENCE_CYCLES)
+
+
+def test_engines_are_modelled_side_by_side(made: dict[str, dict[str, Any]]) -> None:
+    ours = values(made["ordering-engines-arm"])
+    assert ours["xalan", "sc-bytecode"] == ours["xalan", "sc-seed"] == pytest.approx(1.4 + 0.4 * FENCE_CYCLES)
+    assert ours["xalan", "speculative"] == pytest.approx(1.38 + 0.08 * FENCE_CYCLES)
+    *_, of_speculation = made["ordering-engines-arm"]["ours"]
+    fences = {cell["series"]: cell["median"] for cell in of_speculation["cells"] if cell["row"] == "xalan"}
+    assert fences["dmb ishst"] == pytest.approx(1000 * 40 / 1380)
+
+
+def test_only_what_a_figure_shows_is_launched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    made_ready(monkeypatch, tmp_path)
+    figures = [definition.find(name) for name in ("ordering-3.19", "ordering-engines-arm")]
+    assert planned(figures[:1]).sides == ["stock", "sc-seed"]
+    assert planned(figures).sides == ["stock", "sc-seed", "sc", "sc-bytecode", "speculative"]
+    (tmp_path / native.BYTECODE_AGENT).unlink()
+    with pytest.raises(CannotTakeError, match=r"ordering\.jar is not at"):
+        planned(figures)
+
+
+def test_counts_of_other_orderings_are_refused(tmp_path: Path) -> None:
+    found = [one for one in runs("xalan") if one.side != "speculative"]
+    with pytest.raises(WrongUsageError, match="launches under speculative; the counts are of sc, sc-bytecode, sc-seed"):
+        work.make(["ordering-engines-arm"], asked(keep(tmp_path / "kept", found), tmp_path / "out"))
+
+
+def planned(figures: list[definition.Definition]) -> emulations.Plan:
+    return emulations.plan(figures, "xalan", "small", 6, 1)
+
+
+def made_ready(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """As if an emulator, the native parts and a JVM for AArch64 were there."""
+    home = folder / "memgraft/jdks-aarch64/temurin-21.0.1"
+    (home / "bin").mkdir(parents=True)
+    (home / "release").write_text('JAVA_VERSION="21.0.1"\n')
+    for file in ("qemu-aarch64", "agent.so", "plugin.so", native.BYTECODE_AGENT, home / "bin/java"):
+        (folder / file).write_text("")
+        (folder / file).chmod(0o755)
+    monkeypatch.setattr(emulations, "AGENT", folder / "agent.so")
+    monkeypatch.setattr(emulations, "PLUGIN", folder / "plugin.so")
+    monkeypatch.setattr(native, "FOLDER", folder)
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
 
 
 def test_the_more_instructions_a_cycle_the_dearer_a_fence(made: dict[str, dict[str, Any]]) -> None:

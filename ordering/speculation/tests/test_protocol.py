@@ -2,8 +2,8 @@
 
 import pytest
 
-from ordering.mapping.programs import Program, critical_cycles, program, two_threads
-from ordering.speculation.instances import instances, with_bystander, wrong
+from ordering.mapping.programs import Program, critical_cycles, program, thread, two_threads
+from ordering.speculation.instances import Y, instances, publications, with_bystander, wrong
 from ordering.speculation.protocol import Instance, Mistake
 
 deep = pytest.mark.deep
@@ -16,6 +16,13 @@ TWO_STORES = program("Wx Wy | Wy Wx")
 
 ONE_CLASS, EACH_ITS_OWN = (0, 0), (0, 1)
 OF_ONE_THREAD, EACH_OF_ITS_OWN, EACH_OF_THE_OTHER = (0, 0), (0, 1), (1, 0)
+
+
+def published(text: str) -> Instance:
+    """The first thread's x, which it publishes in the static field y; its class was switched before."""
+    made = tuple(map(thread, text.split("|")))
+    return Instance(made, (0, None, None), (0, 1, 2), published=(Y,), switched=1)
+
 
 FOUND_BY = {
     Mistake.NO_STOP: Instance(TWO_STORES, OF_ONE_THREAD, EACH_ITS_OWN),
@@ -30,6 +37,8 @@ FOUND_BY = {
     Mistake.STORES_UNGUARDED: Instance(TWO_STORES, OF_ONE_THREAD, ONE_CLASS),
     Mistake.KEEPS_CODE: Instance(TWO_STORES, OF_ONE_THREAD, ONE_CLASS, compiled=1),
     Mistake.NOT_MADE_YET_IS_OWN: Instance(TWO_STORES, OF_ONE_THREAD, EACH_ITS_OWN),
+    Mistake.PRIVATE_UNFENCED: published("Wx Wy | Ry Rx"),
+    Mistake.PRIVATE_FOR_GOOD: published("Wx Wy Wx Rz | Ry Wz Rx"),
 }
 
 
@@ -50,6 +59,23 @@ def test_two_threads_are_in_order_whoever_made_what(made: Program) -> None:
 def test_each_mistake_is_found(mistake: Mistake) -> None:
     assert wrong(FOUND_BY[mistake].with_mistake(mistake))
     assert not wrong(FOUND_BY[mistake])
+
+
+PUBLISHED = ["Wx Wy | Ry Rx", "Wx Rz Wy | Wz Ry Rx", "Wx Wy Rz | Wz Ry Rx"]
+"""A load between a private store and the publication may pass the store: nobody can tell."""
+
+
+@pytest.mark.parametrize("text", PUBLISHED)
+def test_private_stores_need_no_more_than_a_release_fence(text: str) -> None:
+    made = list(publications([text]))
+    assert len(made) >= 36
+    assert not any(map(wrong, made))
+
+
+@deep
+@pytest.mark.parametrize("text", ["Wx Wx Wy | Ry Rx Wx", "Wx Wy Wx | Ry Rx Rx", "Wx Wy Rz | Ry Rx Wz | Wz"])
+def test_private_stores_in_larger_programs(text: str) -> None:
+    assert not any(map(wrong, publications([text])))
 
 
 @deep
