@@ -157,7 +157,7 @@ test-native: $(call unless_ready,test-packages native)
 FIXED_ADDRESSES = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 # Models have one thread, and so have the tests of single kernels.
-LEFT_OUT_thread = --exclude-regex '[.]model[.]|^zeroing[.](Zeroing|Disclaim)/|^zeroing_kernels_test'
+LEFT_OUT_thread = --exclude-regex '[.]model[.]|^zeroing[.]zeroing_(kernels|disclaim)_test'
 
 test-sanitizers: $(call unless_ready,packages)
 	@failed=0; $(foreach preset,address-undefined thread, \

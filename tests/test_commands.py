@@ -397,6 +397,7 @@ def test_demo_shows_what_a_missing_volatile_does() -> None:
     assert "Missing volatile: JobServer.stopped." in result.stdout
 
 
+@deep
 def test_demo_at_small_size(tmp_path: Path) -> None:
     """Of the zeroing; what it compares here starts faster than its own program."""
     words = ["DEMO_LAUNCHES=6", f"DEMO_OUTPUT={tmp_path / 'demo'}", "DEMO_WORKLOAD=churn --size small --iterations 2"]

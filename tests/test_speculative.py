@@ -125,7 +125,7 @@ def test_without_switches_the_same_code_is_reordered(tmp_path: Path) -> None:
     assert done.stdout.endswith(" of 100 rounds were not sequentially consistent\n")
 
 
-@each_program(("distribution", "xalan"), ("25", "h2"))
+@each_program(("25", "h2"))
 def test_programs_come_to_their_right_result(jdk: Jdk, workload: str, tmp_path: Path) -> None:
     words = [ROOT / "bin/workload", workload, "--size", "small", "--iterations", "1"]
     found, _ = speculated(tmp_path / "report.json", *words, JAVA_HOME=str(jdk.home))
