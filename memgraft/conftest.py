@@ -33,7 +33,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(pytest.mark.filterwarnings("error"))
 
 
-FAKE_PROGRAM = [sys.executable, str(Path(__file__).parent / "tests/fake_program.py")]
+FAKE_PROGRAM = [sys.executable, "-S", "-I", str(Path(__file__).parent / "tests/fake_program.py")]
 PACKAGE_PARENT = Path(__file__).parent.parent
 
 DRIVER = """

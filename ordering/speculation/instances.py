@@ -61,10 +61,14 @@ def publications(texts: Sequence[str]) -> Iterator[Instance]:
                         yield Instance(made, owners, classes, compiled, published=(Y,), switched=switched)
 
 
+Seen = tuple[tuple[int | None, ...], ...]
+"""By thread, of each access made: the value loaded, or None of a store."""
+
+
 def interleavings(made: Instance) -> set[Outcome]:
     """What sequential consistency lets a program do whose threads need references."""
     found = set[Outcome]()
-    left = [(((),) * len(made.program), (0,) * locations_of(made.program))]
+    left: list[tuple[Seen, tuple[int, ...]]] = [(((),) * len(made.program), (0,) * locations_of(made.program))]
     while left:
         seen, memory = left.pop()
         steps = list(_next_accesses(made, seen, memory))
@@ -73,10 +77,6 @@ def interleavings(made: Instance) -> set[Outcome]:
             loaded = (tuple(value for value in values if value is not None) for values in seen)
             found.add((*loaded, memory))
     return found
-
-
-Seen = tuple[tuple[int | None, ...], ...]
-"""By thread, of each access made: the value loaded, or None of a store."""
 
 
 def _next_accesses(made: Instance, seen: Seen, memory: tuple[int, ...]) -> Iterator[tuple[Seen, tuple[int, ...]]]:

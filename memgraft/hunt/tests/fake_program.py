@@ -13,27 +13,47 @@ refuse-hotspot=1: the engine hotspot does. missed=CLASS: one that could not be r
 hang=1, prints=TEXT: how it fails, instead of an exit code. count=FILE gets a line per launch.
 """
 
-import json
+# A hunt launches it a hundred times: what it imports, it imports where it needs it.
+# ruff: noqa: PTH123
 import os
-import shlex
 import sys
 import time
-from pathlib import Path
-from typing import Any
-from urllib.parse import unquote
 
 words = dict(word.split("=", 1) for word in sys.argv[1:])
 conflicts = [conflict.split(",") for conflict in words.get("conflicts", "").split(";") if conflict]
+launches = 0
 if "count" in words:
-    with Path(words["count"]).open("a", encoding="utf-8") as file:
-        file.write("launch\n")
-given = shlex.split(os.environ.get("JAVA_TOOL_OPTIONS", ""))
+    with open(words["count"], "a+", encoding="utf-8") as counted:
+        counted.write("launch\n")
+        counted.seek(0)
+        launches = len(counted.readlines())
+
+
+def split(options: str) -> list[str]:
+    if "'" not in options and '"' not in options:
+        return options.split()
+    import shlex
+
+    return shlex.split(options)
+
+
+def read_path(told: str) -> str:
+    """As the agent reads it: what it would take for something else is written `%2C`."""
+    if "%" not in told:
+        return told
+    from urllib.parse import unquote
+
+    return unquote(told)
+
+
+given = split(os.environ.get("JAVA_TOOL_OPTIONS", ""))
 agent = next((word for word in given if word.startswith(("-javaagent:", "-agentpath:"))), "")
 hotspot = agent.startswith("-agentpath:")
 options = dict((part + "=").split("=")[:2] for part in agent.partition("=")[2].split(",") if part)
 named = []
 if "only" in options:
-    named = Path(unquote(options["only"])).read_text(encoding="utf-8").split()
+    with open(read_path(options["only"]), encoding="utf-8") as only:
+        named = only.read().split()
 slow = bool(named) or bool(agent and not options.keys() & {"only", "observe"})
 everything = bool(agent) and not options.keys() & {"only", "observe"}
 
@@ -45,10 +65,10 @@ def in_order(name: str) -> bool:
 
 fails = "always" in words or any(not any(in_order(name) for name in conflict) for conflict in conflicts)
 if "rare" in words and not in_order(words["rare"]):
-    fails |= len(Path(words["count"]).read_text(encoding="utf-8").splitlines()) % 5 == 0
+    fails |= launches % 5 == 0
 if "late" in words:
     name, _, number = words["late"].partition(":")
-    fails |= not in_order(name) and len(Path(words["count"]).read_text(encoding="utf-8").splitlines()) >= int(number)
+    fails |= not in_order(name) and launches >= int(number)
 if "still" in words:
     fails |= not in_order(words["still"]) and not ("delay" in options and named == [words["still"]])
 if "shy" in words and "-XX:+StressLCM" not in given:
@@ -57,6 +77,9 @@ if "slow" in words:
     fails = not slow
 
 if "summary" in options and "mute" not in words:
+    import json
+    from typing import Any
+
     bytecode: dict[str, Any] = dict.fromkeys(
         ("classes", "hidden_classes", "early_hidden_classes", "checked_classes", "unfenced", "failed"), 0
     )
@@ -95,8 +118,8 @@ if "summary" in options and "mute" not in words:
         told = {"looked_for": "joints", "found": "none", "advice": "use another JVM"}
         told |= {"message": "this fake JVM takes no agent"}
         summary |= {"state": "refused", "refusal": {**told, "exit_code": int(words.get("refuse", "3"))}}
-    path = Path(unquote(options["summary"])) / f"jvm-1-{time.time_ns()}.json"
-    path.write_text(json.dumps(summary), encoding="utf-8")
+    with open(f"{read_path(options['summary'])}/jvm-1-{time.time_ns()}.json", "w", encoding="utf-8") as file:
+        json.dump(summary, file)
 if fails and "hang" in words:
     time.sleep(3600)
 if fails and "prints" in words:

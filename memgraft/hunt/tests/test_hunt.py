@@ -13,7 +13,7 @@ from memgraft import native
 from memgraft.conftest import Done, Memgraft
 from memgraft.hunt.trials import STOCK, Program, Symptom, Trials
 
-FAKE = [sys.executable, str(Path(__file__).parent / "fake_program.py")]
+FAKE = [sys.executable, "-S", "-I", str(Path(__file__).parent / "fake_program.py")]
 
 
 class Hunt:
