@@ -21,7 +21,13 @@ DEMO_SERVER ?=
 DEMO_WORKLOAD ?= lusearch --iterations 8
 VENV := .venv/bin
 MAVEN := mvn --batch-mode --no-transfer-progress
-FORMAT_JAVA = $(MAVEN) -q com.spotify.fmt:fmt-maven-plugin
+# One call, by the version that this pom has, for all sources but a test's inputs, whose lines are as they must be.
+FORMAT_JAVA = $(MAVEN) -q -f ordering/annotation/pom.xml \
+  -DadditionalSourceDirectories=$(subst $(space),$(comma),$(addprefix $(CURDIR)/,$(JAVA_FOLDERS))) com.spotify.fmt:fmt-maven-plugin
+JAVA_FOLDERS = $(shell git ls-files '*.java' | grep -vE '^ordering/annotation/|/sources/' | \
+  sed -E 's,(/src/[a-z]+/java)/.*,\1,; t; s,/[^/]*$$,,' | sort -u)
+comma := ,
+space := $() $()
 CXX_SOURCES = $(shell git ls-files '*.cpp' '*.h' '*.c')
 
 .PHONY: help build demo demo-zeroing test bench options lint format clean
@@ -256,12 +262,7 @@ lint-cpp:
 	$(VENV)/python checks/tidy.py build/native $(BASE)
 
 lint-java:
-	$(FORMAT_JAVA):check -f workloads/jvm/pom.xml -DadditionalSourceDirectories=$(CURDIR)/tests/programs
-	$(FORMAT_JAVA):check -f ordering/litmus/pom.xml -DadditionalSourceDirectories=$(CURDIR)/ordering/demo
-	$(FORMAT_JAVA):check -f ordering/compilers/pom.xml
-	$(FORMAT_JAVA):check -f ordering/annotation/pom.xml
-	$(FORMAT_JAVA):check -f ordering/java-agent/pom.xml -DadditionalSourceDirectories=$(CURDIR)/ordering/gallery
-	$(FORMAT_JAVA):check -f ordering/example/pom.xml
+	@echo "google-java-format"; $(FORMAT_JAVA):check
 
 options: development
 	$(VENV)/python checks/agent_options.py --write
@@ -270,12 +271,7 @@ format: development
 	$(VENV)/ruff check --fix-only .
 	$(VENV)/ruff format .
 	$(VENV)/clang-format -i $(CXX_SOURCES)
-	$(FORMAT_JAVA):format -f workloads/jvm/pom.xml -DadditionalSourceDirectories=$(CURDIR)/tests/programs
-	$(FORMAT_JAVA):format -f ordering/litmus/pom.xml -DadditionalSourceDirectories=$(CURDIR)/ordering/demo
-	$(FORMAT_JAVA):format -f ordering/compilers/pom.xml
-	$(FORMAT_JAVA):format -f ordering/annotation/pom.xml
-	$(FORMAT_JAVA):format -f ordering/java-agent/pom.xml -DadditionalSourceDirectories=$(CURDIR)/ordering/gallery
-	$(FORMAT_JAVA):format -f ordering/example/pom.xml
+	@$(FORMAT_JAVA):format
 
 clean:
 	rm -rf build dist .venv memgraft/native memgraft-out .pytest_cache .mypy_cache .ruff_cache
