@@ -55,9 +55,14 @@ public final class Agent {
       return null;
     }
     Machine machine = Machine.here();
-    return speculation == null
-        ? rewritten -> Checker.unfenced(rewritten, machine)
-        : rewritten -> SpeculationChecker.unordered(rewritten, machine);
+    Constructors constructors = new Constructors(EscapeSearch::keeps);
+    return rewritten -> {
+      Constructors.Read read = constructors.read(rewritten);
+      read.publish();
+      return speculation == null
+          ? Checker.unfenced(rewritten.bytes(), machine, read.kept())
+          : SpeculationChecker.unordered(rewritten.bytes(), machine, read.kept());
+    };
   }
 
   private Treatment treatment(AgentOptions options) {
@@ -169,11 +174,18 @@ public final class Agent {
               new Speculation(false, hierarchy),
               hierarchy,
               new Sites());
-      if (!SpeculationChecker.unordered(speculated, Machine.here()).isEmpty()) {
+      if (!SpeculationChecker.unordered(speculated, Machine.here(), Constructors.Kept.NONE)
+          .isEmpty()) {
         throw new IllegalStateException("the rewriter left an access without a check");
       }
       Offer offer = Offer.loaded(null, original);
-      Treatment.weakening(Subset.ALL, new Hierarchy()).of(offer, new Sites());
+      Treatment.weakening(Subset.ALL, new Hierarchy())
+          .of(offer, Constructors.Kept.NONE, new Sites());
+    }
+    try (var own = Agent.class.getResourceAsStream("Agent.class")) {
+      Offer offer = Offer.loaded(Agent.class.getClassLoader(), own.readAllBytes());
+      new Constructors(PrivateStores::keeps).read(offer).publish();
+      new Constructors(EscapeSearch::keeps).read(offer).publish();
     }
   }
 

@@ -65,17 +65,26 @@ final class Checker extends ClassVisitor {
 
   /** The methods with an access that has no fence, as "Class.method", once for each access. */
   static List<String> unfenced(byte[] rewritten, Machine machine) {
+    return unfenced(rewritten, machine, Constructors.Kept.NONE);
+  }
+
+  /**
+   * The same.
+   *
+   * @param kept what constructors may trust in
+   */
+  static List<String> unfenced(byte[] rewritten, Machine machine, Constructors.Kept kept) {
     Checker checker = new Checker(machine);
     ClassReader reader = new ClassReader(rewritten);
     reader.accept(checker, ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
     if (checker.released) {
-      checker.found.addAll(publicStores(reader));
+      checker.found.addAll(publicStores(reader, kept));
     }
     return checker.found;
   }
 
   /** The methods with a store that has a release fence alone, and whose object may have got out. */
-  private static List<String> publicStores(ClassReader reader) {
+  private static List<String> publicStores(ClassReader reader, Constructors.Kept kept) {
     ClassNode read = new ClassNode(Rewriter.API);
     reader.accept(read, ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
     List<String> found = new ArrayList<>();
@@ -84,7 +93,7 @@ final class Checker extends ClassVisitor {
       for (int i = 0; i < method.instructions.size(); i++) {
         AbstractInsnNode instruction = method.instructions.get(i);
         if (STORES.contains(instruction.getOpcode()) && isReleased(instruction)) {
-          search = search == null ? EscapeSearch.in(read.name, method) : search;
+          search = search == null ? EscapeSearch.in(read.name, method, kept) : search;
           if (!search.isPrivate(i)) {
             found.add(read.name.replace('/', '.') + '.' + method.name);
           }

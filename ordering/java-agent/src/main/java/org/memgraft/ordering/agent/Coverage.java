@@ -34,13 +34,34 @@ final class Coverage {
    * are done again, until there are none left.
    */
   void rewriteLoaded() throws UnmodifiableClassException {
-    for (List<Class<?>> missing = missing(); !missing.isEmpty(); missing = missing()) {
+    for (List<Class<?>> some = missing(); !some.isEmpty(); some = missing()) {
+      List<Class<?>> missing = superclassesFirst(some);
       for (int from = 0; from < missing.size(); from += BATCH) {
         List<Class<?>> batch = missing.subList(from, Math.min(from + BATCH, missing.size()));
         instrumentation.retransformClasses(batch.toArray(Class<?>[]::new));
       }
       retransformed.addAll(missing);
     }
+  }
+
+  /** What is known of their constructors counts in those of their subclasses. */
+  private static List<Class<?>> superclassesFirst(List<Class<?>> classes) {
+    List<List<Class<?>>> byDepth = new ArrayList<>();
+    for (Class<?> one : classes) {
+      int depth = 0;
+      for (Class<?> above = one.getSuperclass(); above != null; above = above.getSuperclass()) {
+        depth++;
+      }
+      while (byDepth.size() <= depth) {
+        byDepth.add(new ArrayList<>());
+      }
+      byDepth.get(depth).add(one);
+    }
+    List<Class<?>> sorted = new ArrayList<>();
+    for (List<Class<?>> ofADepth : byDepth) {
+      sorted.addAll(ofADepth);
+    }
+    return sorted;
   }
 
   private List<Class<?>> missing() {

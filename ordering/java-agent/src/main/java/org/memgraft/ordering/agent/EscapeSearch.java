@@ -53,16 +53,17 @@ final class EscapeSearch {
   private final InsnList code;
   private final Uses uses;
   private final boolean straight;
+  private boolean complete;
 
   /** The sources of the objects of stores, by the stores' indices. */
   private final Map<Integer, Set<AbstractInsnNode>> objects = new HashMap<>();
 
   private final Map<AbstractInsnNode, BitSet> open = new IdentityHashMap<>();
 
-  private EscapeSearch(MethodNode method) {
+  private EscapeSearch(MethodNode method, Constructors.Kept kept) {
     this.method = method;
     code = method.instructions;
-    uses = new Uses(method);
+    uses = new Uses(method, kept);
     straight = isStraight(method);
   }
 
@@ -82,19 +83,32 @@ final class EscapeSearch {
     return method.tryCatchBlocks.isEmpty();
   }
 
-  static EscapeSearch in(String owner, MethodNode method) {
-    EscapeSearch search = new EscapeSearch(method);
+  /**
+   * Searches a method.
+   *
+   * @param owner the internal name of its class
+   * @param kept says of other constructors whether they give the same object away
+   */
+  static EscapeSearch in(String owner, MethodNode method, Constructors.Kept kept) {
+    EscapeSearch search = new EscapeSearch(method, kept);
     try {
       if (search.straight) {
         search.goThrough();
       } else {
         search.analyze(owner);
       }
+      search.complete = true;
     } catch (AnalyzerException | RuntimeException e) {
       // Nothing is known of such code.
       search.objects.clear();
     }
     return search;
+  }
+
+  /** Whether no use of the object that a constructor makes gives it away. */
+  static boolean keeps(String owner, MethodNode constructor, Constructors.Kept others) {
+    EscapeSearch search = in(owner, constructor, others);
+    return search.complete && search.uses.givingAway(UNDER_CONSTRUCTION).isEmpty();
   }
 
   private void analyze(String owner) throws AnalyzerException {
@@ -240,13 +254,15 @@ final class EscapeSearch {
   /** Where values come from, and which instructions may give them away. */
   private static final class Uses extends SourceInterpreter {
     private final boolean constructs;
+    private final Constructors.Kept kept;
 
     /** By source. */
     private final Map<AbstractInsnNode, Set<AbstractInsnNode>> givingAway = new IdentityHashMap<>();
 
-    Uses(MethodNode method) {
+    Uses(MethodNode method, Constructors.Kept kept) {
       super(Rewriter.API);
       constructs = method.name.equals("<init>");
+      this.kept = kept;
     }
 
     Set<AbstractInsnNode> givingAway(AbstractInsnNode source) {
@@ -332,9 +348,18 @@ final class EscapeSearch {
           instruction instanceof MethodInsnNode call
               && KEEPING_NOTHING.contains(call.owner + '.' + call.name);
       if (!harmless) {
-        operands.forEach(operand -> use(instruction, operand));
+        int first = isKept(instruction, operands) ? 1 : 0;
+        operands.subList(first, operands.size()).forEach(operand -> use(instruction, operand));
       }
       return super.naryOperation(instruction, operands);
+    }
+
+    /** Whether another constructor gets the object under construction, and keeps it to itself. */
+    private boolean isKept(AbstractInsnNode instruction, List<? extends SourceValue> operands) {
+      return instruction instanceof MethodInsnNode call
+          && call.name.equals("<init>")
+          && operands.get(0).insns.equals(Set.of(UNDER_CONSTRUCTION))
+          && kept.keeps(call.owner, call.desc);
     }
 
     @Override

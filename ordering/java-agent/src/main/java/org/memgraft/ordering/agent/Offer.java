@@ -14,6 +14,11 @@ record Offer(ClassLoader loader, byte[] bytes, Origin origin) {
     HIDDEN
   }
 
+  /** The same class with other bytes. */
+  Offer with(byte[] others) {
+    return new Offer(loader, others, origin);
+  }
+
   /** Of a class that is being loaded. */
   static Offer loaded(ClassLoader loader, byte[] bytes) {
     return new Offer(loader, bytes, Origin.LOADED);

@@ -46,29 +46,51 @@ final class PrivateStores {
    * Of all stores to fields of objects and to elements, in their order, those to private objects.
    *
    * @param owner the internal name of the class
+   * @param kept says of other constructors whether they give the same object away
    */
-  static BitSet of(String owner, MethodNode method) {
+  static BitSet of(String owner, MethodNode method, Constructors.Kept kept) {
     BitSet found = new BitSet();
     if (!mayHaveSome(method)) {
       return found;
     }
-    boolean goesOn = goesOn(method);
-    if (!goesOn && method.instructions.size() > LARGE) {
-      return found;
-    }
-    References references = new References(method);
-    List<BasicValue> receivers;
-    try {
-      receivers = goesOn ? receivers(method, references) : receivers(owner, method, references);
-    } catch (AnalyzerException | RuntimeException e) {
-      // Whatever is wrong with the code, the JVM will say so.
-      return found;
-    }
+    References references = new References(method, kept);
+    List<BasicValue> receivers = receivers(owner, method, references);
     for (int i = 0; i < receivers.size(); i++) {
       BasicValue receiver = receivers.get(i);
       found.set(i, isPrivate(receiver) && !references.mixed.contains(receiver));
     }
     return found;
+  }
+
+  /** Whether a constructor leaves nobody a reference to the object that it makes. */
+  static boolean keeps(String owner, MethodNode constructor, Constructors.Kept others) {
+    // A handler forgets what it had.
+    if (!constructor.tryCatchBlocks.isEmpty() || hasSubroutines(constructor)) {
+      return false;
+    }
+    References references = new References(constructor, others);
+    receivers(owner, constructor, references);
+    return references.complete
+        && !references.given.contains(Private.THIS)
+        && !references.mixed.contains(Private.THIS);
+  }
+
+  /** The objects of the stores; none where it takes too long to find out. */
+  private static List<BasicValue> receivers(
+      String owner, MethodNode method, References references) {
+    boolean goesOn = goesOn(method);
+    if (!goesOn && method.instructions.size() > LARGE) {
+      return List.of();
+    }
+    try {
+      List<BasicValue> receivers =
+          goesOn ? following(method, references) : tracing(owner, method, references);
+      references.complete = true;
+      return receivers;
+    } catch (AnalyzerException | RuntimeException e) {
+      // Whatever is wrong with the code, the JVM will say so.
+      return List.of();
+    }
   }
 
   /** Whether code only ever goes on, and never back. */
@@ -112,7 +134,7 @@ final class PrivateStores {
    * The objects of the stores, where code only goes on; null in code that is never reached. Most
    * code is like that, and needs no frame for each instruction, as ASM's analyzer keeps.
    */
-  private static List<BasicValue> receivers(MethodNode method, References references)
+  private static List<BasicValue> following(MethodNode method, References references)
       throws AnalyzerException {
     List<BasicValue> receivers = new ArrayList<>();
     Map<AbstractInsnNode, State> jumping = new IdentityHashMap<>();
@@ -150,7 +172,7 @@ final class PrivateStores {
     return receivers;
   }
 
-  private static List<BasicValue> receivers(String owner, MethodNode method, References references)
+  private static List<BasicValue> tracing(String owner, MethodNode method, References references)
       throws AnalyzerException {
     List<BasicValue> receivers = new ArrayList<>();
     Frame<BasicValue>[] frames = new Tracing(references).analyze(owner, method);
@@ -174,14 +196,20 @@ final class PrivateStores {
     boolean stores = false;
     for (AbstractInsnNode instruction : method.instructions) {
       int code = instruction.getOpcode();
-      if (code == Opcodes.JSR || code == Opcodes.RET) {
-        // Frames of subroutines merge otherwise. Only old class files have them.
-        return false;
-      }
       makes |= makesArray(code);
       stores |= isStore(code) && (constructs || code != Opcodes.PUTFIELD);
     }
-    return makes && stores;
+    return makes && stores && !hasSubroutines(method);
+  }
+
+  /** Their frames merge otherwise. Only old class files have them. */
+  private static boolean hasSubroutines(MethodNode method) {
+    for (AbstractInsnNode instruction : method.instructions) {
+      if (instruction.getOpcode() == Opcodes.JSR || instruction.getOpcode() == Opcodes.RET) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private static boolean makesArray(int code) {
@@ -210,15 +238,31 @@ final class PrivateStores {
   private static final class References extends BasicInterpreter {
     private final boolean constructs;
     private final InsnList code;
+    private final Constructors.Kept kept;
     private final Map<AbstractInsnNode, Private> made = new IdentityHashMap<>();
 
     /** Which somewhere cannot be told from others. */
     private final Set<BasicValue> mixed = new HashSet<>();
 
-    References(MethodNode method) {
+    /** Which others may have at the end. */
+    private final Set<BasicValue> given = new HashSet<>();
+
+    /** Whether all of the code was gone through. */
+    private boolean complete;
+
+    References(MethodNode method, Constructors.Kept kept) {
       super(Rewriter.API);
       constructs = method.name.equals("<init>");
       code = method.instructions;
+      this.kept = kept;
+    }
+
+    /** Whether an instruction calls another constructor for the same object, which keeps it. */
+    boolean isKept(AbstractInsnNode instruction, BasicValue object) {
+      return object == Private.THIS
+          && instruction instanceof MethodInsnNode call
+          && call.name.equals("<init>")
+          && kept.keeps(call.owner, call.desc);
     }
 
     BasicValue madeBy(AbstractInsnNode instruction) {
@@ -314,12 +358,19 @@ final class PrivateStores {
     @Override
     public void execute(AbstractInsnNode instruction, Interpreter<BasicValue> references)
         throws AnalyzerException {
+      References its = (References) references;
       if (makesArray(instruction.getOpcode())) {
         // The one that it made the last time is another.
-        forget(((References) references).madeBy(instruction));
+        forget(its.madeBy(instruction));
       }
-      for (int i = 1; i <= givenAway(instruction); i++) {
-        forget(getStack(getStackSize() - i));
+      int given = givenAway(instruction);
+      for (int i = 1; i <= given; i++) {
+        BasicValue object = getStack(getStackSize() - i);
+        boolean isReceiver = i == given;
+        if (isPrivate(object) && !(isReceiver && its.isKept(instruction, object))) {
+          its.given.add(object);
+          forget(object);
+        }
       }
       super.execute(instruction, references);
     }

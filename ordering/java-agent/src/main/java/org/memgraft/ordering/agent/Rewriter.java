@@ -22,10 +22,27 @@ final class Rewriter extends ClassVisitor {
    * @param delays whether code waits for as long as a full fence takes instead of having fences
    * @param loader that defines it; null: the JVM's own
    * @param doors whether those of the JDK tell of what passes through them ({@link Doors})
+   * @param kept what its constructors may trust in
    */
-  record Work(Subset subset, boolean delays, Machine machine, ClassLoader loader, boolean doors) {
+  record Work(
+      Subset subset,
+      boolean delays,
+      Machine machine,
+      ClassLoader loader,
+      boolean doors,
+      Constructors.Kept kept) {
+    /** Whose constructors trust in nothing. */
+    Work(Subset subset, boolean delays, Machine machine, ClassLoader loader, boolean doors) {
+      this(subset, delays, machine, loader, doors, Constructors.Kept.NONE);
+    }
+
     static Work everything(Machine machine) {
       return new Work(Subset.ALL, false, machine, null, false);
+    }
+
+    /** The same with something to trust in. */
+    Work trusting(Constructors.Kept kept) {
+      return new Work(subset, delays, machine, loader, doors, kept);
     }
   }
 
@@ -84,7 +101,7 @@ final class Rewriter extends ClassVisitor {
     }
     Fences fences = new Fences(next, work, name, method, volatiles, sites);
     return work.subset().isAll()
-        ? new WholeMethod(access, method, shape, signature, exceptions, name, fences)
+        ? new WholeMethod(access, method, shape, signature, exceptions, name, work.kept(), fences)
         : fences;
   }
 

@@ -35,18 +35,24 @@ final class SpeculationChecker {
 
   private final ClassNode read = new ClassNode(Rewriter.API);
   private final Machine machine;
+  private final Constructors.Kept kept;
   private final Set<String> finals = new HashSet<>();
   private final Set<String> volatiles = new HashSet<>();
   private final Map<MethodNode, EscapeSearch> searches = new IdentityHashMap<>();
   private final List<String> found = new ArrayList<>();
 
-  private SpeculationChecker(Machine machine) {
+  private SpeculationChecker(Machine machine, Constructors.Kept kept) {
     this.machine = machine;
+    this.kept = kept;
   }
 
-  /** The methods with such an access, as "Class.method", once for each access. */
-  static List<String> unordered(byte[] rewritten, Machine machine) {
-    SpeculationChecker checker = new SpeculationChecker(machine);
+  /**
+   * The methods with such an access, as "Class.method", once for each access.
+   *
+   * @param kept what constructors may trust in
+   */
+  static List<String> unordered(byte[] rewritten, Machine machine, Constructors.Kept kept) {
+    SpeculationChecker checker = new SpeculationChecker(machine, kept);
     new ClassReader(rewritten)
         .accept(checker.read, ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
     checker.check();
@@ -125,7 +131,9 @@ final class SpeculationChecker {
   }
 
   private boolean keepsPrivate(MethodNode method, int at) {
-    return searches.computeIfAbsent(method, one -> EscapeSearch.in(read.name, one)).isPrivate(at);
+    return searches
+        .computeIfAbsent(method, one -> EscapeSearch.in(read.name, one, kept))
+        .isPrivate(at);
   }
 
   /** The instruction right behind one. */

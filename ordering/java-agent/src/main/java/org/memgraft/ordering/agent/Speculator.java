@@ -96,7 +96,8 @@ final class Speculator extends ClassVisitor {
     Fences fences =
         new SpeculativeFences(
             next, work, in, method, volatiles, receivers.in(method, shape), sites);
-    return new WholeMethod(access, method, shape, signature, exceptions, in.name(), fences);
+    return new WholeMethod(
+        access, method, shape, signature, exceptions, in.name(), work.kept(), fences);
   }
 
   @Override

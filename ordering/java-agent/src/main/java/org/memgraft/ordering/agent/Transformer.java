@@ -15,7 +15,7 @@ import org.objectweb.asm.ClassReader;
 final class Transformer implements ClassFileTransformer {
   /** Reads a rewritten class and names the methods with accesses that are not in order. */
   interface Checks {
-    List<String> unfenced(byte[] rewritten);
+    List<String> unfenced(Offer rewritten);
   }
 
   private static final String OURS = "org/memgraft/ordering/agent/";
@@ -27,6 +27,7 @@ final class Transformer implements ClassFileTransformer {
   private final Checks check;
   private final boolean ofTheJdk;
   private final Treatment treatment;
+  private final Constructors constructors = new Constructors(PrivateStores::keeps);
   private final Sites sites = new Sites();
   private final AtomicLong classes = new AtomicLong();
   private final AtomicLong hidden = new AtomicLong();
@@ -93,13 +94,16 @@ final class Transformer implements ClassFileTransformer {
 
   private byte[] rewritten(Offer offer, String shown) {
     try {
-      byte[] rewritten = treatment.of(offer, sites);
+      Constructors.Read read = constructors.read(offer);
+      byte[] rewritten = treatment.of(offer, read.kept(), sites);
       classes.incrementAndGet();
       if (check != null) {
-        List<String> found = check.unfenced(rewritten);
+        List<String> found = check.unfenced(offer.with(rewritten));
         checked.incrementAndGet();
         found.forEach(method -> unfenced.add(method, "an access without a fence"));
       }
+      // The check must know it when others count on it.
+      read.publish();
       return rewritten;
     } catch (Throwable e) {
       // The JVM would drop it, and take the class as it was without a word.

@@ -345,11 +345,16 @@ class PrivateStoresTest {
 
   /** By method: a plus for each private store, a minus for each other one. */
   private static Map<String, String> stores(Class<?> of) {
+    return stores(of, Constructors.Kept.NONE);
+  }
+
+  /** The same, where the constructors may trust in others. */
+  static Map<String, String> stores(Class<?> of, Constructors.Kept kept) {
     ClassNode read = new ClassNode(Rewriter.API);
     new ClassReader(RewriterTest.bytesOf(of)).accept(read, 0);
     Map<String, String> found = new TreeMap<>();
     for (MethodNode method : read.methods) {
-      BitSet privates = PrivateStores.of(read.name, method);
+      BitSet privates = PrivateStores.of(read.name, method, kept);
       StringBuilder text = new StringBuilder();
       for (AbstractInsnNode instruction : method.instructions) {
         if (PrivateStores.isStore(instruction.getOpcode())) {

@@ -219,10 +219,10 @@ class SpeculatorTest {
         List.of("me", "Published.privateStore", "fullFence", "Published.store"),
         calls(Published.class, "<init>"));
     byte[] rewritten = rewritten(Published.class);
-    assertEquals(List.of(), SpeculationChecker.unordered(rewritten, X86));
+    assertEquals(List.of(), unordered(rewritten));
     assertEquals(
         List.of(Published.class.getName() + ".<init>"),
-        SpeculationChecker.unordered(with(1, "privateStore", rewritten), X86));
+        unordered(with(1, "privateStore", rewritten)));
   }
 
   @Test
@@ -270,7 +270,7 @@ class SpeculatorTest {
   @Test
   void whereTheClassIsNotKnownTheObjectIsLookedAt() {
     byte[] bytes = rewritten(Sample.class, Offer.Origin.HIDDEN);
-    assertEquals(List.of(), SpeculationChecker.unordered(bytes, X86));
+    assertEquals(List.of(), unordered(bytes));
     List<String> found = new ArrayList<>();
     new ClassReader(bytes).accept(new Calling("ofTheJdk", found), 0);
     assertEquals(List.of("touched", "acquireFence"), found);
@@ -290,10 +290,10 @@ class SpeculatorTest {
   @Test
   void theCheckerAcceptsItAndNotTheOriginal() {
     for (Class<?> one : List.of(Sample.class, Base.class, Computed.class, Rewriter.class)) {
-      assertEquals(List.of(), SpeculationChecker.unordered(rewritten(one), X86));
+      assertEquals(List.of(), unordered(rewritten(one)));
     }
     byte[] original = RewriterTest.bytesOf(Sample.class);
-    assertNotEquals(List.of(), SpeculationChecker.unordered(original, X86));
+    assertNotEquals(List.of(), unordered(original));
   }
 
   /** Leaves out one call of a holder; the owner that a check would take is dropped. */
@@ -338,8 +338,7 @@ class SpeculatorTest {
     byte[] rewritten = rewritten(Sample.class);
     int all = 0;
     while (without(rewritten, all).length < rewritten.length) {
-      assertNotEquals(
-          List.of(), SpeculationChecker.unordered(without(rewritten, all), X86), "call " + all);
+      assertNotEquals(List.of(), unordered(without(rewritten, all)), "call " + all);
       all++;
     }
     assertTrue(all > 30, all + " calls");
@@ -375,5 +374,9 @@ class SpeculatorTest {
             .map(Object::toString)
             .collect(Collectors.joining(", "));
     assertTrue(!fields.contains("memgraft"), fields);
+  }
+
+  static List<String> unordered(byte[] rewritten) {
+    return SpeculationChecker.unordered(rewritten, X86, Constructors.Kept.NONE);
   }
 }

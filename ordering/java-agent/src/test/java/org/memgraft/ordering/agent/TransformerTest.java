@@ -21,7 +21,7 @@ class TransformerTest {
   /** One that puts fences everywhere. */
   static Transformer everything(boolean check) {
     return new Transformer(
-        check ? rewritten -> Checker.unfenced(rewritten, RewriterTest.X86) : null,
+        check ? rewritten -> Checker.unfenced(rewritten.bytes(), RewriterTest.X86) : null,
         true,
         Treatment.fences(Subset.ALL, false, new Hierarchy()));
   }
@@ -100,7 +100,7 @@ class TransformerTest {
               new Transformer(null, true, Treatment.watching(hierarchy, new Touches()));
           case "speculating" ->
               new Transformer(
-                  rewritten -> SpeculationChecker.unordered(rewritten, RewriterTest.X86),
+                  rewritten -> SpeculatorTest.unordered(rewritten.bytes()),
                   true,
                   Treatment.speculating(new Speculation(false, hierarchy), hierarchy));
           default -> new Transformer(null, true, Treatment.weakening(Subset.ALL, hierarchy));

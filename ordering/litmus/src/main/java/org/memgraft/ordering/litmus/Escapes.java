@@ -72,6 +72,61 @@ final class Escapes {
     }
   }
 
+  /** The constructor of its superclass gives it away. */
+  static final class BySuperclass extends Escape {
+    static class Leaking extends Box {
+      Leaking(Shared shared) {
+        shared.p = this;
+      }
+    }
+
+    static final class Young extends Leaking {
+      final int seen;
+
+      Young(Shared shared) {
+        super(shared);
+        x = 1;
+        seen = shared.y;
+      }
+    }
+
+    @Override
+    void race0(Shared shared, long[] results, int i) {
+      results[i] = new Young(shared).seen;
+    }
+  }
+
+  /** In a method of its own, which its superclass's constructor calls. */
+  static final class ByOverriding extends Escape {
+    abstract static class Registered extends Box {
+      Registered(Shared shared) {
+        register(shared);
+      }
+
+      abstract void register(Shared shared);
+    }
+
+    static final class Young extends Registered {
+      final int seen;
+
+      Young(Shared shared) {
+        super(shared);
+        x = 1;
+        seen = shared.y;
+      }
+
+      @Override
+      void register(Shared shared) {
+        shared.p = this;
+      }
+    }
+
+    @Override
+    void race0(Shared shared, long[] results, int i) {
+      results[i] = new Young(shared).seen;
+    }
+  }
+
   /** Inside another young object. */
   static final class ByOther extends Escape {
     @Override

@@ -224,6 +224,8 @@ final class Suite {
     graded("corr", "alias", "a read under another name", "x=1 | r0=x; r1=x; r2=x", Coherence::new);
     escape("field", Escapes.ByField::new);
     escape("constructor", Escapes.ByConstructor::new);
+    escape("superclass", Escapes.BySuperclass::new);
+    escape("overriding", Escapes.ByOverriding::new);
     escape("other", Escapes.ByOther::new);
     escape("older", Escapes.ByOlder::new);
     escape("array", Escapes.ByArray::new);
