@@ -3,6 +3,7 @@ package org.memgraft.ordering.agent;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
@@ -51,6 +52,14 @@ final class Checker extends ClassVisitor {
 
   private final List<String> found = new ArrayList<>();
   private final Set<String> volatiles = new HashSet<>();
+  private final Set<String> finals = new HashSet<>();
+
+  /** Those of the final fields that a method stores which only old class files may have. */
+  private final Set<String> changing = new HashSet<>();
+
+  /** The methods that load a final field without a fence, and which. */
+  private final List<Map.Entry<String, String>> ofFinals = new ArrayList<>();
+
   private String name;
 
   /** Whether a store has a release fence behind it. */
@@ -77,6 +86,11 @@ final class Checker extends ClassVisitor {
     Checker checker = new Checker(machine);
     ClassReader reader = new ClassReader(rewritten);
     reader.accept(checker, ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
+    for (Map.Entry<String, String> load : checker.ofFinals) {
+      if (checker.changing.contains(load.getValue())) {
+        checker.found.add(load.getKey());
+      }
+    }
     if (checker.released) {
       checker.found.addAll(publicStores(reader, kept));
     }
@@ -121,6 +135,9 @@ final class Checker extends ClassVisitor {
     if ((access & Opcodes.ACC_VOLATILE) != 0) {
       volatiles.add(field + ' ' + shape);
     }
+    if ((access & Opcodes.ACC_FINAL) != 0) {
+      finals.add(field + ' ' + shape);
+    }
     return null;
   }
 
@@ -128,28 +145,36 @@ final class Checker extends ClassVisitor {
   public MethodVisitor visitMethod(
       int access, String method, String shape, String signature, String[] exceptions) {
     boolean fence = name.equals(VAR_HANDLE) && method.endsWith("Fence");
-    return fence ? null : new Method(name.replace('/', '.') + '.' + method);
+    return fence ? null : new Method(name.replace('/', '.') + '.' + method, method.startsWith("<"));
   }
 
   /** Every instruction but a call of a fence settles what the one before left open. */
   private final class Method extends MethodVisitor {
     private final String method;
+    private final boolean initializes;
     private boolean loaded;
     private boolean stored;
 
-    Method(String method) {
+    /** The final field that was loaded, or null. */
+    private String loadedFinal;
+
+    Method(String method, boolean initializes) {
       super(Rewriter.API);
       this.method = method;
+      this.initializes = initializes;
     }
 
     private void next(int instruction) {
       settle();
+      loadedFinal = null;
       loaded = LOADS.contains(instruction);
       stored = STORES.contains(instruction);
     }
 
     private void settle() {
-      if (loaded || stored) {
+      if (loaded && loadedFinal != null) {
+        ofFinals.add(Map.entry(method, loadedFinal));
+      } else if (loaded || stored) {
         found.add(method);
       }
       loaded = false;
@@ -162,6 +187,12 @@ final class Checker extends ClassVisitor {
       if (of.equals(name) && volatiles.contains(field + ' ' + shape)) {
         loaded = false;
         stored &= !machine.name().matches("amd64|x86_64");
+      }
+      if (of.equals(name) && finals.contains(field + ' ' + shape)) {
+        loadedFinal = loaded ? field + ' ' + shape : null;
+        if (stored && !initializes) {
+          changing.add(field + ' ' + shape);
+        }
       }
     }
 

@@ -1,6 +1,5 @@
 package org.memgraft.ordering.agent;
 
-import java.util.Set;
 import org.objectweb.asm.Handle;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
@@ -17,7 +16,7 @@ import org.objectweb.asm.Opcodes;
 class Fences extends MethodVisitor {
   private final Rewriter.Work work;
   private final String owner;
-  private final Set<String> volatiles;
+  private final OwnFields own;
   private final boolean elements;
   private final boolean calls;
   private final Sites sites;
@@ -25,19 +24,19 @@ class Fences extends MethodVisitor {
 
   /**
    * @param owner the class
-   * @param volatiles its own volatile fields, each as its name followed by its descriptor
+   * @param own its fields
    */
   Fences(
       MethodVisitor next,
       Rewriter.Work work,
       String owner,
       String method,
-      Set<String> volatiles,
+      OwnFields own,
       Sites sites) {
     super(Rewriter.API, next);
     this.work = work;
     this.owner = owner;
-    this.volatiles = volatiles;
+    this.own = own;
     this.sites = sites;
     elements = work.subset().hasElements(owner, method);
     calls = work.subset().hasCalls(owner, method);
@@ -56,9 +55,10 @@ class Fences extends MethodVisitor {
   @Override
   public void visitFieldInsn(int instruction, String of, String name, String shape) {
     // Of other classes' fields nothing is known here; a fence too many does no harm.
-    boolean isVolatile = of.equals(owner) && volatiles.contains(name + shape);
+    boolean isVolatile = of.equals(owner) && own.volatiles().contains(name + shape);
     boolean loads = instruction == Opcodes.GETFIELD || instruction == Opcodes.GETSTATIC;
     boolean inOrder = isVolatile && (loads || work.machine().fencesVolatileStores());
+    inOrder |= loads && of.equals(owner) && isFinal(name, shape);
     if (inOrder || !work.subset().hasField(work.loader(), of, name, shape)) {
       super.visitFieldInsn(instruction, of, name, shape);
       return;
@@ -71,6 +71,11 @@ class Fences extends MethodVisitor {
       case Opcodes.PUTFIELD -> putBehindStore(Site.FIELD_STORE);
       default -> put(Fence.FULL, Site.STATIC_STORE);
     }
+  }
+
+  /** Where only some accesses have an order, a final field may be one of them. */
+  private boolean isFinal(String name, String shape) {
+    return work.subset().isAll() && own.finals().contains(name + shape);
   }
 
   @Override

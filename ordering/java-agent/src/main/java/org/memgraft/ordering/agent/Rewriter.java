@@ -1,11 +1,8 @@
 package org.memgraft.ordering.agent;
 
-import java.util.HashSet;
-import java.util.Set;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.ClassWriter;
-import org.objectweb.asm.FieldVisitor;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
@@ -48,12 +45,13 @@ final class Rewriter extends ClassVisitor {
 
   private final Work work;
   private final Sites sites;
-  private final Set<String> volatiles = new HashSet<>();
+  private final OwnFields own;
   private String name;
 
-  private Rewriter(ClassVisitor next, Work work, Sites sites) {
+  private Rewriter(ClassVisitor next, Work work, OwnFields own, Sites sites) {
     super(API, next);
     this.work = work;
+    this.own = own;
     this.sites = sites;
   }
 
@@ -69,7 +67,8 @@ final class Rewriter extends ClassVisitor {
     Sites mine = new Sites();
     String name = reader.getClassName();
     // First, so that what they add gets fences too.
-    ClassVisitor first = HiddenClasses.before(new Rewriter(writer, work, mine), name);
+    Rewriter rewriter = new Rewriter(writer, work, OwnFields.of(reader), mine);
+    ClassVisitor first = HiddenClasses.before(rewriter, name);
     reader.accept(work.doors() ? Doors.before(first, name) : first, 0);
     byte[] rewritten = writer.toByteArray();
     sites.add(mine);
@@ -84,22 +83,13 @@ final class Rewriter extends ClassVisitor {
   }
 
   @Override
-  public FieldVisitor visitField(
-      int access, String name, String shape, String signature, Object value) {
-    if ((access & Opcodes.ACC_VOLATILE) != 0) {
-      volatiles.add(name + shape);
-    }
-    return super.visitField(access, name, shape, signature, value);
-  }
-
-  @Override
   public MethodVisitor visitMethod(
       int access, String method, String shape, String signature, String[] exceptions) {
     MethodVisitor next = super.visitMethod(access, method, shape, signature, exceptions);
     if (isFence(name, method)) {
       return next;
     }
-    Fences fences = new Fences(next, work, name, method, volatiles, sites);
+    Fences fences = new Fences(next, work, name, method, own, sites);
     return work.subset().isAll()
         ? new WholeMethod(access, method, shape, signature, exceptions, name, work.kept(), fences)
         : fences;

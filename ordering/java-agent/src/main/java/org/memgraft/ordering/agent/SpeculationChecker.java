@@ -61,18 +61,29 @@ final class SpeculationChecker {
 
   private void check() {
     for (FieldNode field : read.fields) {
-      boolean ofObjects = (field.access & Opcodes.ACC_STATIC) == 0;
-      if ((field.access & Opcodes.ACC_FINAL) != 0 && ofObjects) {
+      if ((field.access & Opcodes.ACC_FINAL) != 0) {
         finals.add(field.name + ' ' + field.desc);
       }
       if ((field.access & Opcodes.ACC_VOLATILE) != 0) {
         volatiles.add(field.name + ' ' + field.desc);
       }
     }
+    read.methods.forEach(this::removeChanging);
     boolean isFence = read.name.equals(VAR_HANDLE);
     for (MethodNode method : read.methods) {
       if (!isFence || !method.name.endsWith("Fence")) {
         check(method);
+      }
+    }
+  }
+
+  /** Old class files may store final fields in any method. */
+  private void removeChanging(MethodNode method) {
+    for (AbstractInsnNode instruction : method.instructions) {
+      int code = instruction.getOpcode();
+      boolean stores = code == Opcodes.PUTFIELD || code == Opcodes.PUTSTATIC;
+      if (stores && !method.name.startsWith("<") && instruction instanceof FieldInsnNode store) {
+        finals.remove(store.name + ' ' + store.desc);
       }
     }
   }
@@ -104,7 +115,7 @@ final class SpeculationChecker {
     boolean constructs = method.name.equals("<init>");
     boolean excused =
         access.name.startsWith(OWNER)
-            || own && finals.contains(field) && (loads || constructs)
+            || own && finals.contains(field) && (loads || constructs && code == Opcodes.PUTFIELD)
             || own && volatiles.contains(field) && (loads || machine.fencesVolatileStores());
     if (excused || isFenced(access, loads) || !loads && isPrivate(method, at)) {
       return true;

@@ -50,6 +50,7 @@ final class SpeculativeFences extends Fences {
   }
 
   private final In in;
+  private final OwnFields own;
   private final Sites sites;
   private final boolean constructs;
   private final List<Receivers.Access> accesses;
@@ -65,11 +66,12 @@ final class SpeculativeFences extends Fences {
       Rewriter.Work work,
       In in,
       String method,
-      Set<String> volatiles,
+      OwnFields own,
       List<Receivers.Access> accesses,
       Sites sites) {
-    super(next, work, in.name, method, volatiles, sites);
+    super(next, work, in.name, method, own, sites);
     this.in = in;
+    this.own = own;
     this.sites = sites;
     this.accesses = accesses;
     constructs = method.equals("<init>");
@@ -101,10 +103,10 @@ final class SpeculativeFences extends Fences {
       return in.hierarchy.isOfThePlatform(found.owner()) ? Resolved.ORDERED : Resolved.UNKNOWN;
     }
     if (!Speculation.isPlain(found.access())) {
-      boolean isFinal = (found.access() & Opcodes.ACC_FINAL) != 0;
+      boolean isFinal = own.finals().contains(access.name() + access.shape());
       boolean ofObjects = (found.access() & Opcodes.ACC_STATIC) == 0;
-      boolean own = found.owner().equals(in.name);
-      return isFinal && ofObjects && own ? Resolved.FINAL : Resolved.ORDERED;
+      boolean isOwn = found.owner().equals(in.name);
+      return isFinal && ofObjects && isOwn ? Resolved.FINAL : Resolved.ORDERED;
     }
     Speculation.Speculated speculated = in.speculation.of(found.owner());
     return speculated == null ? Resolved.ORDERED : new Resolved(Field.SPECULATED, speculated);
@@ -152,7 +154,7 @@ final class SpeculativeFences extends Fences {
           // The JVM has a fence at the end of the constructor.
           mv.visitFieldInsn(instruction, of, name, shape);
         } else {
-          // In old class files other methods may.
+          // The JVM will refuse it.
           super.visitFieldInsn(instruction, of, name, shape);
         }
       }

@@ -1,7 +1,5 @@
 package org.memgraft.ordering.agent;
 
-import java.util.HashSet;
-import java.util.Set;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.ClassWriter;
@@ -20,18 +18,20 @@ final class Speculator extends ClassVisitor {
   private final SpeculativeFences.In in;
   private final Receivers receivers;
   private final Sites sites;
-  private final Set<String> volatiles = new HashSet<>();
+  private final OwnFields own;
 
   private Speculator(
       ClassVisitor next,
       Rewriter.Work work,
       SpeculativeFences.In in,
       Receivers receivers,
+      OwnFields own,
       Sites sites) {
     super(Rewriter.API, next);
     this.work = work;
     this.in = in;
     this.receivers = receivers;
+    this.own = own;
     this.sites = sites;
   }
 
@@ -52,8 +52,9 @@ final class Speculator extends ClassVisitor {
     var in = new SpeculativeFences.In(name, offer.loader(), hidden, owned, speculation, hierarchy);
     ClassWriter writer = new ClassWriter(reader, 0);
     Sites mine = new Sites();
+    Receivers receivers = Receivers.of(reader, !hidden);
     ClassVisitor first =
-        Doors.before(new Speculator(writer, work, in, Receivers.of(reader, !hidden), mine), name);
+        Doors.before(new Speculator(writer, work, in, receivers, OwnFields.of(reader), mine), name);
     if (owned && hierarchy.maybeSerializable(offer.loader(), name)) {
       // One more field would change its default.
       first = new SerialVersionUIDAdder(first);
@@ -81,21 +82,11 @@ final class Speculator extends ClassVisitor {
   }
 
   @Override
-  public FieldVisitor visitField(
-      int access, String name, String shape, String signature, Object value) {
-    if ((access & Opcodes.ACC_VOLATILE) != 0) {
-      volatiles.add(name + shape);
-    }
-    return super.visitField(access, name, shape, signature, value);
-  }
-
-  @Override
   public MethodVisitor visitMethod(
       int access, String method, String shape, String signature, String[] exceptions) {
     MethodVisitor next = super.visitMethod(access, method, shape, signature, exceptions);
     Fences fences =
-        new SpeculativeFences(
-            next, work, in, method, volatiles, receivers.in(method, shape), sites);
+        new SpeculativeFences(next, work, in, method, own, receivers.in(method, shape), sites);
     return new WholeMethod(
         access, method, shape, signature, exceptions, in.name(), work.kept(), fences);
   }

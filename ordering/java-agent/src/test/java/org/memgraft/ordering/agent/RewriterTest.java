@@ -20,6 +20,7 @@ import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
 
 class RewriterTest {
   static final Machine X86 = new Machine("amd64");
@@ -139,6 +140,77 @@ class RewriterTest {
     Sites sites = new Sites();
     Rewriter.rewrite(bytesOf(Volatile.class), Rewriter.Work.everything(X86), sites);
     assertEquals(0, sites.of(Site.FIELD_LOAD) + sites.of(Site.FIELD_STORE));
+  }
+
+  @Test
+  void aFinalFieldOfItsOwnDoesNotChange() {
+    Sites sites = new Sites();
+    byte[] rewritten = Rewriter.rewrite(bytesOf(Final.class), Rewriter.Work.everything(X86), sites);
+    // That of the other object, whose class is another one.
+    assertEquals(1, sites.of(Site.FIELD_LOAD));
+    assertEquals(0, sites.of(Site.STATIC_LOAD));
+    assertEquals(1, sites.of(Site.STATIC_STORE));
+    assertEquals(List.of(), Checker.unfenced(rewritten, X86));
+    assertEquals(1, Checker.unfenced(with(null, rewritten, 0), X86).size());
+  }
+
+  static final class Final {
+    static final Object ONE = new Object();
+    final Object own;
+
+    Final(Object own) {
+      this.own = own;
+    }
+
+    boolean isOwn() {
+      return own == ONE;
+    }
+
+    static Object of(Other other) {
+      return other.others;
+    }
+  }
+
+  static final class Other {
+    final Object others = new Object();
+  }
+
+  /** Before version 53 of class files any method could, and javac let none. */
+  @Test
+  void aFinalFieldThatAMethodStoresDoesChange() {
+    for (int version : new int[] {Opcodes.V1_8, Opcodes.V9}) {
+      Sites sites = new Sites();
+      byte[] original = changing(version);
+      byte[] rewritten = Rewriter.rewrite(original, Rewriter.Work.everything(X86), sites);
+      boolean old = version == Opcodes.V1_8;
+      assertEquals(old ? 1 : 0, sites.of(Site.STATIC_LOAD));
+      if (old) {
+        assertEquals(List.of(), Checker.unfenced(rewritten, X86));
+        // Its store is first.
+        assertEquals(List.of("Changing.change"), Checker.unfenced(with(null, rewritten, 1), X86));
+        assertEquals(List.of(), SpeculatorTest.unordered(rewritten));
+        assertEquals(
+            List.of("Changing.change"), SpeculatorTest.unordered(with(null, rewritten, 1)));
+      }
+    }
+  }
+
+  private static byte[] changing(int version) {
+    ClassWriter writer = new ClassWriter(0);
+    writer.visit(version, 0, "Changing", null, "java/lang/Object", null);
+    int access = Opcodes.ACC_STATIC | Opcodes.ACC_FINAL;
+    writer.visitField(access, "field", "I", null, null).visitEnd();
+    MethodVisitor method = writer.visitMethod(Opcodes.ACC_STATIC, "change", "()V", null, null);
+    method.visitCode();
+    method.visitInsn(Opcodes.ICONST_1);
+    method.visitFieldInsn(Opcodes.PUTSTATIC, "Changing", "field", "I");
+    method.visitFieldInsn(Opcodes.GETSTATIC, "Changing", "field", "I");
+    method.visitInsn(Opcodes.POP);
+    method.visitInsn(Opcodes.RETURN);
+    method.visitMaxs(1, 0);
+    method.visitEnd();
+    writer.visitEnd();
+    return writer.toByteArray();
   }
 
   /** There a plain load may be done before an earlier volatile store (stlr). */
