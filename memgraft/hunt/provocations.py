@@ -5,15 +5,20 @@ but what is in order.
 """
 
 import contextlib
+import itertools
 import math
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 BUSY = "import os; parent = os.getppid()\nwhile os.getppid() == parent: pass"
 """It does not outlive who started it, however that ends."""
+PIN_SECONDS = 0.01
+"""How soon a new thread gets a CPU; until then it has that of the thread that started it."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,8 @@ class Provocation:
     jvm_options: tuple[str, ...] = ()
     busy_share: float = 0.0
     """Of this process's CPUs, so many get other work."""
+    pins: bool = False
+    """Whether each thread stays on one CPU."""
 
     @contextlib.contextmanager
     def beside(self) -> Iterator[None]:
@@ -40,6 +47,43 @@ class Provocation:
                 other.kill()
             for other in others:
                 other.wait()
+
+    @contextlib.contextmanager
+    def upon(self, process: int) -> Iterator[None]:
+        """What is done to a program that runs, and to all that it starts, until the end."""
+        if not self.pins:
+            yield
+            return
+        over = threading.Event()
+        pinning = threading.Thread(target=_pin, args=(process, over), daemon=True)
+        pinning.start()
+        try:
+            yield
+        finally:
+            over.set()
+            pinning.join()
+
+
+def _pin(process: int, over: threading.Event) -> None:
+    """Every thread to one of this process's CPUs, in turn."""
+    cpus = itertools.cycle(sorted(os.sched_getaffinity(0)))
+    pinned: set[int] = set()
+    while not over.wait(PIN_SECONDS):
+        for thread in _threads(process):
+            if thread not in pinned:
+                pinned.add(thread)
+                with contextlib.suppress(OSError):  # It may have ended.
+                    os.sched_setaffinity(thread, {next(cpus)})
+
+
+def _threads(process: int) -> Iterator[int]:
+    """Of a process and of those that it started, and these, and so on."""
+    for task in Path(f"/proc/{process}/task").glob("*"):
+        yield int(task.name)
+        # Without CONFIG_PROC_CHILDREN there is none, and the threads of others stay as they are.
+        with contextlib.suppress(OSError):
+            for child in (task / "children").read_text().split():
+                yield from _threads(int(child))
 
 
 NONE = Provocation("")
@@ -56,4 +100,5 @@ EAGER = Provocation(
     (_ANY_JVM, "-Xbatch", "-XX:-TieredCompilation"),
 )
 LOADED = Provocation("loaded", "other work on half of the CPUs", busy_share=0.5)
-ALL = (STRESSED, EAGER, LOADED)
+PINNED = Provocation("pinned", "each thread stays on one CPU, all of them in turn", pins=True)
+ALL = (STRESSED, EAGER, LOADED, PINNED)

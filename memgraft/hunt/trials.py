@@ -270,7 +270,7 @@ class Trials:
                 own_group=True,
             )
             signals.watch([started])
-            with ending(started, self.symptom.hang_seconds) as hung:
+            with setting.provocation.upon(started.pid), ending(started, self.symptom.hang_seconds) as hung:
                 [ended] = launch.wait(started)
         if signals.received is not None:
             raise InterruptedRunError(

@@ -151,7 +151,7 @@ def test_what_fails_seldom_is_made_to_fail_more_often(hunt: Hunt) -> None:
     assert found["unprovoked"] == {"launches": 20, "failures": 0, "symptoms": {}}
     assert found["stock"]["failures"] == found["stock"]["launches"] == 20
     tried = {launch["setting"] for phase in found["phases"][:2] for launch in phase["launches"]}
-    assert tried == {"stock", "stock+stressed", "stock+eager", "stock+loaded"}
+    assert tried == {"stock", "stock+stressed", "stock+eager", "stock+loaded", "stock+pinned"}
     later = {launch["setting"].partition("-")[0] for phase in found["phases"][2:] for launch in phase["launches"]}
     assert later == {"all+stressed", "ordered+stressed", "delayed+stressed", "stock+stressed", "hotspot+stressed"}
     page = (hunt.output / "report.html").read_text()
