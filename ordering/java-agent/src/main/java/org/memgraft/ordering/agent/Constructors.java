@@ -82,14 +82,12 @@ final class Constructors {
       if (offer.origin() == Offer.Origin.HIDDEN) {
         return;
       }
-      Known known = new Known(keeping, ConcurrentHashMap.newKeySet());
-      Known before = of(offer.loader()).put(name, known);
-      if (before != null) {
-        known.trusted().addAll(before.trusted());
-        if (!keeping.containsAll(before.trusted())) {
-          throw new IllegalStateException(
-              "subclasses were loaded before one of its constructors gave its object away");
-        }
+      Known before = of(offer.loader()).get(name);
+      Set<String> trusted = before == null ? ConcurrentHashMap.newKeySet() : before.trusted();
+      of(offer.loader()).put(name, new Known(keeping, trusted));
+      if (!keeping.containsAll(trusted)) {
+        throw new IllegalStateException(
+            "subclasses were loaded before one of its constructors gave its object away");
       }
     }
   }

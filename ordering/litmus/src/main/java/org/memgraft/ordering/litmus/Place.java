@@ -196,6 +196,30 @@ abstract class Place {
     }
   }
 
+  /** Elements of arrays, through java.lang.reflect.Array, whose methods are native. */
+  static final class ReflectedArrays extends Arrays {
+    private static final String ARRAY = "java/lang/reflect/Array";
+
+    ReflectedArrays() {
+      super(Type.INT, false);
+    }
+
+    @Override
+    void read(MethodVisitor code, String owner, int variable, int copy) {
+      pushArray(code, owner);
+      pushInt(code, index(variable));
+      code.visitMethodInsn(INVOKESTATIC, ARRAY, "getInt", "(Ljava/lang/Object;I)I", false);
+    }
+
+    @Override
+    void write(MethodVisitor code, String owner, int variable, int copy, Runnable value) {
+      pushArray(code, owner);
+      pushInt(code, index(variable));
+      value.run();
+      code.visitMethodInsn(INVOKESTATIC, ARRAY, "setInt", "(Ljava/lang/Object;II)V", false);
+    }
+  }
+
   /** Elements of arrays, through a VarHandle's plain access. */
   static final class ArrayHandles extends Arrays {
     private static final String HANDLE = "java/lang/invoke/VarHandle";

@@ -51,6 +51,7 @@ final class Suite {
     places.put("handle-release", Accessors.handles("getAcquire", "setRelease"));
     places.put("handle-array", new Place.ArrayHandles(Type.INT));
     places.put("reflection", Accessors.reflection());
+    places.put("reflected-array", new Place.ReflectedArrays());
     places.put("lazyset", Accessors.lazySet());
     places.put(VOLATILE, new Place.Fields(Type.INT, ACC_VOLATILE, false));
     return places;
@@ -82,6 +83,7 @@ final class Suite {
     "handle-release",
     "handle-array",
     "reflection",
+    "reflected-array",
     "lazyset",
     VOLATILE
   };
