@@ -86,6 +86,7 @@ def test_heap_is_right_under_verification(
     jdk=EACH_VERSION,
     collector=COLLECTORS,
     options=["buffers=cpu:131072", "zeroing=windows", "zeroing=bulk,buffers=auto"],
+    strength=1,
 )
 def test_heap_is_right_without_verification(
     jdk: Jdk, collector: str, options: str, tmp_path: Path, read_summaries: Summaries
@@ -105,7 +106,7 @@ def test_without_levels_it_only_counts(distribution_jdk: Jdk, tmp_path: Path, re
     assert buffers["heap"]["tlabs"] > 1000
 
 
-@combinations(jdk=["21", "25"], collector=COLLECTORS, levels=LEVELS[:2])
+@combinations(jdk=["21", "25"], collector=COLLECTORS, levels=LEVELS[:2], strength=1)
 def test_without_tlabs_buffers_hand_out_objects(
     jdk: Jdk, collector: str, levels: str, tmp_path: Path, read_summaries: Summaries
 ) -> None:
@@ -145,6 +146,7 @@ def zeroes_at_refills(strategy: str, more: str) -> bool:
     zeroes_at_refills,
     strategy=["bulk", "non-temporal", "windows", "concurrent", "adaptive"],
     more=["", ",zero-at=refill"],
+    strength=1,
 )
 def test_zeroing_on_top(
     distribution_jdk: Jdk, strategy: str, more: str, tmp_path: Path, read_summaries: Summaries
