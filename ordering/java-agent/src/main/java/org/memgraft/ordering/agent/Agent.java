@@ -55,13 +55,13 @@ public final class Agent {
       return null;
     }
     Machine machine = Machine.here();
-    Constructors constructors = new Constructors(EscapeSearch::keeps);
+    KnownClasses known = new KnownClasses(EscapeSearch::keeps);
     return rewritten -> {
-      Constructors.Read read = constructors.read(rewritten);
+      KnownClasses.Read read = known.read(rewritten);
       read.publish();
       return speculation == null
-          ? Checker.unfenced(rewritten.bytes(), machine, read.kept())
-          : SpeculationChecker.unordered(rewritten.bytes(), machine, read.kept());
+          ? Checker.unfenced(rewritten.bytes(), machine, read.facts())
+          : SpeculationChecker.unordered(rewritten.bytes(), machine, read.facts());
     };
   }
 
@@ -174,18 +174,18 @@ public final class Agent {
               new Speculation(false, hierarchy),
               hierarchy,
               new Sites());
-      if (!SpeculationChecker.unordered(speculated, Machine.here(), Constructors.Kept.NONE)
+      if (!SpeculationChecker.unordered(speculated, Machine.here(), KnownClasses.Facts.NONE)
           .isEmpty()) {
         throw new IllegalStateException("the rewriter left an access without a check");
       }
       Offer offer = Offer.loaded(null, original);
       Treatment.weakening(Subset.ALL, new Hierarchy())
-          .of(offer, Constructors.Kept.NONE, new Sites());
+          .of(offer, KnownClasses.Facts.NONE, new Sites());
     }
     try (var own = Agent.class.getResourceAsStream("Agent.class")) {
       Offer offer = Offer.loaded(Agent.class.getClassLoader(), own.readAllBytes());
-      new Constructors(PrivateStores::keeps).read(offer).publish();
-      new Constructors(EscapeSearch::keeps).read(offer).publish();
+      new KnownClasses(PrivateStores::keeps).read(offer).publish();
+      new KnownClasses(EscapeSearch::keeps).read(offer).publish();
     }
   }
 

@@ -66,24 +66,26 @@ final class Checker extends ClassVisitor {
   private boolean released;
 
   private final Machine machine;
+  private final KnownClasses.Facts facts;
 
-  private Checker(Machine machine) {
+  private Checker(Machine machine, KnownClasses.Facts facts) {
     super(Rewriter.API);
     this.machine = machine;
+    this.facts = facts;
   }
 
   /** The methods with an access that has no fence, as "Class.method", once for each access. */
   static List<String> unfenced(byte[] rewritten, Machine machine) {
-    return unfenced(rewritten, machine, Constructors.Kept.NONE);
+    return unfenced(rewritten, machine, KnownClasses.Facts.NONE);
   }
 
   /**
    * The same.
    *
-   * @param kept what constructors may trust in
+   * @param facts what the class may trust in
    */
-  static List<String> unfenced(byte[] rewritten, Machine machine, Constructors.Kept kept) {
-    Checker checker = new Checker(machine);
+  static List<String> unfenced(byte[] rewritten, Machine machine, KnownClasses.Facts facts) {
+    Checker checker = new Checker(machine, facts);
     ClassReader reader = new ClassReader(rewritten);
     reader.accept(checker, ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
     for (Map.Entry<String, String> load : checker.ofFinals) {
@@ -92,13 +94,13 @@ final class Checker extends ClassVisitor {
       }
     }
     if (checker.released) {
-      checker.found.addAll(publicStores(reader, kept));
+      checker.found.addAll(publicStores(reader, facts));
     }
     return checker.found;
   }
 
   /** The methods with a store that has a release fence alone, and whose object may have got out. */
-  private static List<String> publicStores(ClassReader reader, Constructors.Kept kept) {
+  private static List<String> publicStores(ClassReader reader, KnownClasses.Facts facts) {
     ClassNode read = new ClassNode(Rewriter.API);
     reader.accept(read, ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
     List<String> found = new ArrayList<>();
@@ -107,7 +109,7 @@ final class Checker extends ClassVisitor {
       for (int i = 0; i < method.instructions.size(); i++) {
         AbstractInsnNode instruction = method.instructions.get(i);
         if (STORES.contains(instruction.getOpcode()) && isReleased(instruction)) {
-          search = search == null ? EscapeSearch.in(read.name, method, kept) : search;
+          search = search == null ? EscapeSearch.in(read.name, method, facts) : search;
           if (!search.isPrivate(i)) {
             found.add(read.name.replace('/', '.') + '.' + method.name);
           }
@@ -188,7 +190,9 @@ final class Checker extends ClassVisitor {
         loaded = false;
         stored &= !machine.name().matches("amd64|x86_64");
       }
-      if (of.equals(name) && finals.contains(field + ' ' + shape)) {
+      if (!of.equals(name)) {
+        loaded &= !facts.isFinal(of, field, shape);
+      } else if (finals.contains(field + ' ' + shape)) {
         loadedFinal = loaded ? field + ' ' + shape : null;
         if (stored && !initializes) {
           changing.add(field + ' ' + shape);

@@ -60,10 +60,10 @@ final class EscapeSearch {
 
   private final Map<AbstractInsnNode, BitSet> open = new IdentityHashMap<>();
 
-  private EscapeSearch(MethodNode method, Constructors.Kept kept) {
+  private EscapeSearch(MethodNode method, KnownClasses.Facts facts) {
     this.method = method;
     code = method.instructions;
-    uses = new Uses(method, kept);
+    uses = new Uses(method, facts);
     straight = isStraight(method);
   }
 
@@ -87,10 +87,10 @@ final class EscapeSearch {
    * Searches a method.
    *
    * @param owner the internal name of its class
-   * @param kept says of other constructors whether they give the same object away
+   * @param facts says of other constructors whether they give the same object away
    */
-  static EscapeSearch in(String owner, MethodNode method, Constructors.Kept kept) {
-    EscapeSearch search = new EscapeSearch(method, kept);
+  static EscapeSearch in(String owner, MethodNode method, KnownClasses.Facts facts) {
+    EscapeSearch search = new EscapeSearch(method, facts);
     try {
       if (search.straight) {
         search.goThrough();
@@ -106,7 +106,7 @@ final class EscapeSearch {
   }
 
   /** Whether no use of the object that a constructor makes gives it away. */
-  static boolean keeps(String owner, MethodNode constructor, Constructors.Kept others) {
+  static boolean keeps(String owner, MethodNode constructor, KnownClasses.Facts others) {
     EscapeSearch search = in(owner, constructor, others);
     return search.complete && search.uses.givingAway(UNDER_CONSTRUCTION).isEmpty();
   }
@@ -254,15 +254,15 @@ final class EscapeSearch {
   /** Where values come from, and which instructions may give them away. */
   private static final class Uses extends SourceInterpreter {
     private final boolean constructs;
-    private final Constructors.Kept kept;
+    private final KnownClasses.Facts facts;
 
     /** By source. */
     private final Map<AbstractInsnNode, Set<AbstractInsnNode>> givingAway = new IdentityHashMap<>();
 
-    Uses(MethodNode method, Constructors.Kept kept) {
+    Uses(MethodNode method, KnownClasses.Facts facts) {
       super(Rewriter.API);
       constructs = method.name.equals("<init>");
-      this.kept = kept;
+      this.facts = facts;
     }
 
     Set<AbstractInsnNode> givingAway(AbstractInsnNode source) {
@@ -359,7 +359,7 @@ final class EscapeSearch {
       return instruction instanceof MethodInsnNode call
           && call.name.equals("<init>")
           && operands.get(0).insns.equals(Set.of(UNDER_CONSTRUCTION))
-          && kept.keeps(call.owner, call.desc);
+          && facts.keeps(call.owner, call.desc);
     }
 
     @Override

@@ -54,11 +54,11 @@ class Fences extends MethodVisitor {
 
   @Override
   public void visitFieldInsn(int instruction, String of, String name, String shape) {
-    // Of other classes' fields nothing is known here; a fence too many does no harm.
-    boolean isVolatile = of.equals(owner) && own.volatiles().contains(name + shape);
+    // Of other classes' fields this is not known here; a fence too many does no harm.
+    boolean isVolatile = of.equals(owner) && own.volatiles().contains(OwnFields.of(name, shape));
     boolean loads = instruction == Opcodes.GETFIELD || instruction == Opcodes.GETSTATIC;
     boolean inOrder = isVolatile && (loads || work.machine().fencesVolatileStores());
-    inOrder |= loads && of.equals(owner) && isFinal(name, shape);
+    inOrder |= loads && isFinal(of, name, shape);
     if (inOrder || !work.subset().hasField(work.loader(), of, name, shape)) {
       super.visitFieldInsn(instruction, of, name, shape);
       return;
@@ -74,8 +74,13 @@ class Fences extends MethodVisitor {
   }
 
   /** Where only some accesses have an order, a final field may be one of them. */
-  private boolean isFinal(String name, String shape) {
-    return work.subset().isAll() && own.finals().contains(name + shape);
+  private boolean isFinal(String of, String name, String shape) {
+    if (!work.subset().isAll()) {
+      return false;
+    }
+    return of.equals(owner)
+        ? own.finals().contains(OwnFields.of(name, shape))
+        : work.facts().isFinal(of, name, shape);
   }
 
   @Override

@@ -9,7 +9,7 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * The fields of a class's own that need no fence, each as its name followed by its descriptor.
+ * The fields of a class's own that need no fence, each as its name, a space and its descriptor.
  *
  * @param volatiles those that are in order already
  * @param finals those that only constructors store, or the class's initializer: they do not change
@@ -27,6 +27,11 @@ record OwnFields(Set<String> volatiles, Set<String> finals) {
     int parts = ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES;
     reader.accept(found.new Search(isOld), isOld ? parts : parts | ClassReader.SKIP_CODE);
     return found;
+  }
+
+  /** A field as the sets have it. */
+  static String of(String name, String shape) {
+    return name + ' ' + shape;
   }
 
   private final class Search extends ClassVisitor {
@@ -48,9 +53,9 @@ record OwnFields(Set<String> volatiles, Set<String> finals) {
     public FieldVisitor visitField(
         int access, String name, String shape, String signature, Object value) {
       if ((access & Opcodes.ACC_VOLATILE) != 0) {
-        volatiles.add(name + shape);
+        volatiles.add(of(name, shape));
       } else if ((access & Opcodes.ACC_FINAL) != 0) {
-        finals.add(name + shape);
+        finals.add(of(name, shape));
       }
       return null;
     }
@@ -66,7 +71,7 @@ record OwnFields(Set<String> volatiles, Set<String> finals) {
         public void visitFieldInsn(int instruction, String of, String name, String shape) {
           boolean stores = instruction == Opcodes.PUTFIELD || instruction == Opcodes.PUTSTATIC;
           if (stores && of.equals(owner)) {
-            finals.remove(name + shape);
+            finals.remove(OwnFields.of(name, shape));
           }
         }
       };

@@ -46,14 +46,14 @@ final class PrivateStores {
    * Of all stores to fields of objects and to elements, in their order, those to private objects.
    *
    * @param owner the internal name of the class
-   * @param kept says of other constructors whether they give the same object away
+   * @param facts says of other constructors whether they give the same object away
    */
-  static BitSet of(String owner, MethodNode method, Constructors.Kept kept) {
+  static BitSet of(String owner, MethodNode method, KnownClasses.Facts facts) {
     BitSet found = new BitSet();
     if (!mayHaveSome(method)) {
       return found;
     }
-    References references = new References(method, kept);
+    References references = new References(method, facts);
     List<BasicValue> receivers = receivers(owner, method, references);
     for (int i = 0; i < receivers.size(); i++) {
       BasicValue receiver = receivers.get(i);
@@ -63,7 +63,7 @@ final class PrivateStores {
   }
 
   /** Whether a constructor leaves nobody a reference to the object that it makes. */
-  static boolean keeps(String owner, MethodNode constructor, Constructors.Kept others) {
+  static boolean keeps(String owner, MethodNode constructor, KnownClasses.Facts others) {
     // A handler forgets what it had.
     if (!constructor.tryCatchBlocks.isEmpty() || hasSubroutines(constructor)) {
       return false;
@@ -238,7 +238,7 @@ final class PrivateStores {
   private static final class References extends BasicInterpreter {
     private final boolean constructs;
     private final InsnList code;
-    private final Constructors.Kept kept;
+    private final KnownClasses.Facts facts;
     private final Map<AbstractInsnNode, Private> made = new IdentityHashMap<>();
 
     /** Which somewhere cannot be told from others. */
@@ -250,11 +250,11 @@ final class PrivateStores {
     /** Whether all of the code was gone through. */
     private boolean complete;
 
-    References(MethodNode method, Constructors.Kept kept) {
+    References(MethodNode method, KnownClasses.Facts facts) {
       super(Rewriter.API);
       constructs = method.name.equals("<init>");
       code = method.instructions;
-      this.kept = kept;
+      this.facts = facts;
     }
 
     /** Whether an instruction calls another constructor for the same object, which keeps it. */
@@ -262,7 +262,7 @@ final class PrivateStores {
       return object == Private.THIS
           && instruction instanceof MethodInsnNode call
           && call.name.equals("<init>")
-          && kept.keeps(call.owner, call.desc);
+          && facts.keeps(call.owner, call.desc);
     }
 
     BasicValue madeBy(AbstractInsnNode instruction) {

@@ -19,7 +19,7 @@ final class Rewriter extends ClassVisitor {
    * @param delays whether code waits for as long as a full fence takes instead of having fences
    * @param loader that defines it; null: the JVM's own
    * @param doors whether those of the JDK tell of what passes through them ({@link Doors})
-   * @param kept what its constructors may trust in
+   * @param facts what it may trust in
    */
   record Work(
       Subset subset,
@@ -27,10 +27,10 @@ final class Rewriter extends ClassVisitor {
       Machine machine,
       ClassLoader loader,
       boolean doors,
-      Constructors.Kept kept) {
+      KnownClasses.Facts facts) {
     /** Whose constructors trust in nothing. */
     Work(Subset subset, boolean delays, Machine machine, ClassLoader loader, boolean doors) {
-      this(subset, delays, machine, loader, doors, Constructors.Kept.NONE);
+      this(subset, delays, machine, loader, doors, KnownClasses.Facts.NONE);
     }
 
     static Work everything(Machine machine) {
@@ -38,8 +38,8 @@ final class Rewriter extends ClassVisitor {
     }
 
     /** The same with something to trust in. */
-    Work trusting(Constructors.Kept kept) {
-      return new Work(subset, delays, machine, loader, doors, kept);
+    Work trusting(KnownClasses.Facts facts) {
+      return new Work(subset, delays, machine, loader, doors, facts);
     }
   }
 
@@ -91,7 +91,7 @@ final class Rewriter extends ClassVisitor {
     }
     Fences fences = new Fences(next, work, name, method, own, sites);
     return work.subset().isAll()
-        ? new WholeMethod(access, method, shape, signature, exceptions, name, work.kept(), fences)
+        ? new WholeMethod(access, method, shape, signature, exceptions, name, work.facts(), fences)
         : fences;
   }
 

@@ -35,24 +35,24 @@ final class SpeculationChecker {
 
   private final ClassNode read = new ClassNode(Rewriter.API);
   private final Machine machine;
-  private final Constructors.Kept kept;
+  private final KnownClasses.Facts facts;
   private final Set<String> finals = new HashSet<>();
   private final Set<String> volatiles = new HashSet<>();
   private final Map<MethodNode, EscapeSearch> searches = new IdentityHashMap<>();
   private final List<String> found = new ArrayList<>();
 
-  private SpeculationChecker(Machine machine, Constructors.Kept kept) {
+  private SpeculationChecker(Machine machine, KnownClasses.Facts facts) {
     this.machine = machine;
-    this.kept = kept;
+    this.facts = facts;
   }
 
   /**
    * The methods with such an access, as "Class.method", once for each access.
    *
-   * @param kept what constructors may trust in
+   * @param facts what the class may trust in
    */
-  static List<String> unordered(byte[] rewritten, Machine machine, Constructors.Kept kept) {
-    SpeculationChecker checker = new SpeculationChecker(machine, kept);
+  static List<String> unordered(byte[] rewritten, Machine machine, KnownClasses.Facts facts) {
+    SpeculationChecker checker = new SpeculationChecker(machine, facts);
     new ClassReader(rewritten)
         .accept(checker.read, ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
     checker.check();
@@ -115,6 +115,7 @@ final class SpeculationChecker {
     boolean constructs = method.name.equals("<init>");
     boolean excused =
         access.name.startsWith(OWNER)
+            || !own && loads && facts.isFinal(access.owner, access.name, access.desc)
             || own && finals.contains(field) && (loads || constructs && code == Opcodes.PUTFIELD)
             || own && volatiles.contains(field) && (loads || machine.fencesVolatileStores());
     if (excused || isFenced(access, loads) || !loads && isPrivate(method, at)) {
@@ -143,7 +144,7 @@ final class SpeculationChecker {
 
   private boolean keepsPrivate(MethodNode method, int at) {
     return searches
-        .computeIfAbsent(method, one -> EscapeSearch.in(read.name, one, kept))
+        .computeIfAbsent(method, one -> EscapeSearch.in(read.name, one, facts))
         .isPrivate(at);
   }
 

@@ -103,7 +103,7 @@ final class SpeculativeFences extends Fences {
       return in.hierarchy.isOfThePlatform(found.owner()) ? Resolved.ORDERED : Resolved.UNKNOWN;
     }
     if (!Speculation.isPlain(found.access())) {
-      boolean isFinal = own.finals().contains(access.name() + access.shape());
+      boolean isFinal = own.finals().contains(OwnFields.of(access.name(), access.shape()));
       boolean ofObjects = (found.access() & Opcodes.ACC_STATIC) == 0;
       boolean isOwn = found.owner().equals(in.name);
       return isFinal && ofObjects && isOwn ? Resolved.FINAL : Resolved.ORDERED;

@@ -88,7 +88,7 @@ final class Speculator extends ClassVisitor {
     Fences fences =
         new SpeculativeFences(next, work, in, method, own, receivers.in(method, shape), sites);
     return new WholeMethod(
-        access, method, shape, signature, exceptions, in.name(), work.kept(), fences);
+        access, method, shape, signature, exceptions, in.name(), work.facts(), fences);
   }
 
   @Override

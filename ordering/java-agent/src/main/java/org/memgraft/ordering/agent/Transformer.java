@@ -27,7 +27,7 @@ final class Transformer implements ClassFileTransformer {
   private final Checks check;
   private final boolean ofTheJdk;
   private final Treatment treatment;
-  private final Constructors constructors = new Constructors(PrivateStores::keeps);
+  private final KnownClasses knownClasses = new KnownClasses(PrivateStores::keeps);
   private final Sites sites = new Sites();
   private final AtomicLong classes = new AtomicLong();
   private final AtomicLong hidden = new AtomicLong();
@@ -94,8 +94,8 @@ final class Transformer implements ClassFileTransformer {
 
   private byte[] rewritten(Offer offer, String shown) {
     try {
-      Constructors.Read read = constructors.read(offer);
-      byte[] rewritten = treatment.of(offer, read.kept(), sites);
+      KnownClasses.Read read = knownClasses.read(offer);
+      byte[] rewritten = treatment.of(offer, read.facts(), sites);
       classes.incrementAndGet();
       if (check != null) {
         List<String> found = check.unfenced(offer.with(rewritten));

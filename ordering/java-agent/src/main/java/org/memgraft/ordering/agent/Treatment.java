@@ -7,20 +7,20 @@ interface Treatment {
   /**
    * The class as it is to be.
    *
-   * @param kept what its constructors may trust in
+   * @param facts what it may trust in
    * @param sites counts the fences that it gets
    * @throws RuntimeException where it cannot be done
    */
-  byte[] of(Offer offer, Constructors.Kept kept, Sites sites);
+  byte[] of(Offer offer, KnownClasses.Facts facts, Sites sites);
 
   /** Puts fences, or delays, to what the subset names. */
   static Treatment fences(Subset subset, boolean delays, Hierarchy hierarchy) {
     Machine machine = Machine.here();
-    return (offer, kept, sites) -> {
+    return (offer, facts, sites) -> {
       if (!subset.isAll()) {
         hierarchy.add(offer.loader(), new ClassReader(offer.bytes()));
       }
-      var work = new Rewriter.Work(subset, delays, machine, offer.loader(), false, kept);
+      var work = new Rewriter.Work(subset, delays, machine, offer.loader(), false, facts);
       return Rewriter.rewrite(offer.bytes(), work, sites);
     };
   }
@@ -28,8 +28,8 @@ interface Treatment {
   /** Puts fences, but for fields of objects that stay with the threads that made them. */
   static Treatment speculating(Speculation speculation, Hierarchy hierarchy) {
     Machine machine = Machine.here();
-    return (offer, kept, sites) -> {
-      var work = new Rewriter.Work(Subset.ALL, false, machine, offer.loader(), true, kept);
+    return (offer, facts, sites) -> {
+      var work = new Rewriter.Work(Subset.ALL, false, machine, offer.loader(), true, facts);
       boolean ofTheJdk =
           offer.origin() != Offer.Origin.HIDDEN && !Transformer.mayNamePrograms(offer.loader());
       return ofTheJdk
@@ -41,7 +41,7 @@ interface Treatment {
   /** Has accesses told. */
   static Treatment watching(Hierarchy hierarchy, Touches touches) {
     Machine machine = Machine.here();
-    return (offer, kept, sites) -> {
+    return (offer, facts, sites) -> {
       hierarchy.add(offer.loader(), new ClassReader(offer.bytes()));
       return Watcher.rewrite(offer.bytes(), offer.loader(), hierarchy, touches, machine);
     };
@@ -50,7 +50,7 @@ interface Treatment {
   /** Weakens accesses but for those that the subset names. */
   static Treatment weakening(Subset inOrder, Hierarchy hierarchy) {
     FieldNumbers numbers = new FieldNumbers();
-    return (offer, kept, sites) -> {
+    return (offer, facts, sites) -> {
       hierarchy.add(offer.loader(), new ClassReader(offer.bytes()));
       return Weakener.rewrite(offer.bytes(), offer.loader(), numbers, hierarchy, inOrder);
     };

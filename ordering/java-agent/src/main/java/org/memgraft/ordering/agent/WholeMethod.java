@@ -10,14 +10,14 @@ import org.objectweb.asm.tree.MethodNode;
  */
 final class WholeMethod extends MethodNode {
   private final String owner;
-  private final Constructors.Kept kept;
+  private final KnownClasses.Facts facts;
   private final Fences next;
 
   /**
    * The parameters of ClassVisitor.visitMethod, and what the method is for.
    *
    * @param owner the internal name of its class
-   * @param kept what a constructor may trust in
+   * @param facts what it may trust in of other classes
    */
   WholeMethod(
       int access,
@@ -26,18 +26,18 @@ final class WholeMethod extends MethodNode {
       String signature,
       String[] exceptions,
       String owner,
-      Constructors.Kept kept,
+      KnownClasses.Facts facts,
       Fences next) {
     super(Rewriter.API, access, name, shape, signature, exceptions);
     this.owner = owner;
-    this.kept = kept;
+    this.facts = facts;
     this.next = next;
   }
 
   @Override
   public void visitEnd() {
     super.visitEnd();
-    accept(new Telling(PrivateStores.of(owner, this, kept)));
+    accept(new Telling(PrivateStores.of(owner, this, facts)));
   }
 
   private final class Telling extends MethodVisitor {

@@ -224,7 +224,7 @@ class PrivateStoresTest {
     assertEquals(expected, stores(Arrays.class));
   }
 
-  /** Constructors, told apart by their parameters. */
+  /** KnownClasses, told apart by their parameters. */
   @SuppressWarnings("unused")
   static final class Constructed {
     int one;
@@ -345,16 +345,16 @@ class PrivateStoresTest {
 
   /** By method: a plus for each private store, a minus for each other one. */
   private static Map<String, String> stores(Class<?> of) {
-    return stores(of, Constructors.Kept.NONE);
+    return stores(of, KnownClasses.Facts.NONE);
   }
 
   /** The same, where the constructors may trust in others. */
-  static Map<String, String> stores(Class<?> of, Constructors.Kept kept) {
+  static Map<String, String> stores(Class<?> of, KnownClasses.Facts facts) {
     ClassNode read = new ClassNode(Rewriter.API);
     new ClassReader(RewriterTest.bytesOf(of)).accept(read, 0);
     Map<String, String> found = new TreeMap<>();
     for (MethodNode method : read.methods) {
-      BitSet privates = PrivateStores.of(read.name, method, kept);
+      BitSet privates = PrivateStores.of(read.name, method, facts);
       StringBuilder text = new StringBuilder();
       for (AbstractInsnNode instruction : method.instructions) {
         if (PrivateStores.isStore(instruction.getOpcode())) {

@@ -377,6 +377,6 @@ class SpeculatorTest {
   }
 
   static List<String> unordered(byte[] rewritten) {
-    return SpeculationChecker.unordered(rewritten, X86, Constructors.Kept.NONE);
+    return SpeculationChecker.unordered(rewritten, X86, KnownClasses.Facts.NONE);
   }
 }

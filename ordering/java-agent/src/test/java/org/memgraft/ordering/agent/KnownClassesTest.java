@@ -13,7 +13,7 @@ import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
-class ConstructorsTest {
+class KnownClassesTest {
   static Object shared;
 
   /** Told apart by their parameters. */
@@ -117,7 +117,7 @@ class ConstructorsTest {
     }
   }
 
-  private static final ClassLoader MINE = ConstructorsTest.class.getClassLoader();
+  private static final ClassLoader MINE = KnownClassesTest.class.getClassLoader();
   private static final Map<String, String> OF_BASE =
       Map.of(
           "<init>()V", "+",
@@ -141,38 +141,35 @@ class ConstructorsTest {
     return Offer.loaded(loader, RewriterTest.bytesOf(of));
   }
 
-  private static Constructors.Kept known(Constructors to, Class<?> of, ClassLoader loader) {
-    Constructors.Read read = to.read(offer(of, loader));
+  private static KnownClasses.Facts known(KnownClasses to, Class<?> of, ClassLoader loader) {
+    KnownClasses.Read read = to.read(offer(of, loader));
     read.publish();
-    return read.kept();
+    return read.facts();
   }
 
   @Test
   void whatAnotherConstructorKeepsStaysPrivate() {
-    Constructors constructors = new Constructors(PrivateStores::keeps);
+    KnownClasses classes = new KnownClasses(PrivateStores::keeps);
+    assertEquals(OF_BASE, PrivateStoresTest.stores(Base.class, known(classes, Base.class, MINE)));
     assertEquals(
-        OF_BASE, PrivateStoresTest.stores(Base.class, known(constructors, Base.class, MINE)));
+        OF_DERIVED, PrivateStoresTest.stores(Derived.class, known(classes, Derived.class, MINE)));
+    String shape = "<init>(Lorg/memgraft/ordering/agent/KnownClassesTest;)V";
     assertEquals(
-        OF_DERIVED,
-        PrivateStoresTest.stores(Derived.class, known(constructors, Derived.class, MINE)));
-    String shape = "<init>(Lorg/memgraft/ordering/agent/ConstructorsTest;)V";
-    assertEquals(
-        "++",
-        PrivateStoresTest.stores(Inner.class, known(constructors, Inner.class, MINE)).get(shape));
+        "++", PrivateStoresTest.stores(Inner.class, known(classes, Inner.class, MINE)).get(shape));
   }
 
   /** The two ways to find out agree; the check does not take the rewriter's word. */
   @Test
   void theSearchAgrees() {
-    Constructors rewriters = new Constructors(PrivateStores::keeps);
-    Constructors checkers = new Constructors(EscapeSearch::keeps);
+    KnownClasses rewriters = new KnownClasses(PrivateStores::keeps);
+    KnownClasses checkers = new KnownClasses(EscapeSearch::keeps);
     for (Class<?> one : List.of(Base.class, Derived.class, Inner.class)) {
       Rewriter.Work work =
           Rewriter.Work.everything(RewriterTest.X86).trusting(known(rewriters, one, MINE));
       byte[] rewritten = Rewriter.rewrite(RewriterTest.bytesOf(one), work, new Sites());
-      Constructors.Read read = checkers.read(Offer.loaded(MINE, rewritten));
+      KnownClasses.Read read = checkers.read(Offer.loaded(MINE, rewritten));
       read.publish();
-      assertEquals(List.of(), Checker.unfenced(rewritten, RewriterTest.X86, read.kept()));
+      assertEquals(List.of(), Checker.unfenced(rewritten, RewriterTest.X86, read.facts()));
       long trusting = Checker.unfenced(rewritten, RewriterTest.X86).size();
       assertEquals(one == Base.class ? 1 : one == Derived.class ? 4 : 1, trusting);
     }
@@ -180,66 +177,106 @@ class ConstructorsTest {
 
   @Test
   void aClassThatALoaderMayHaveOfItsOwnIsNotTrusted() throws Exception {
-    Constructors constructors = new Constructors(PrivateStores::keeps);
-    known(constructors, Base.class, MINE);
+    KnownClasses classes = new KnownClasses(PrivateStores::keeps);
+    known(classes, Base.class, MINE);
     try (URLClassLoader other = new URLClassLoader(new URL[0], MINE)) {
-      assertEquals("-", storeOfDerived(constructors, other));
-      known(constructors, Base.class, other);
-      assertEquals("+", storeOfDerived(constructors, other));
+      assertEquals("-", storeOfDerived(classes, other));
+      known(classes, Base.class, other);
+      assertEquals("+", storeOfDerived(classes, other));
     }
   }
 
   @Test
   void loadersOfTheJdkAskTheirParents() {
-    Constructors constructors = new Constructors(PrivateStores::keeps);
-    known(constructors, Base.class, null);
-    assertEquals("+", storeOfDerived(constructors, null));
-    assertEquals("+", storeOfDerived(constructors, ClassLoader.getPlatformClassLoader()));
-    assertEquals("+", storeOfDerived(constructors, ClassLoader.getSystemClassLoader()));
-    constructors = new Constructors(PrivateStores::keeps);
-    known(constructors, Base.class, ClassLoader.getPlatformClassLoader());
-    assertEquals("-", storeOfDerived(constructors, null));
-    assertEquals("+", storeOfDerived(constructors, ClassLoader.getSystemClassLoader()));
+    KnownClasses classes = new KnownClasses(PrivateStores::keeps);
+    known(classes, Base.class, null);
+    assertEquals("+", storeOfDerived(classes, null));
+    assertEquals("+", storeOfDerived(classes, ClassLoader.getPlatformClassLoader()));
+    assertEquals("+", storeOfDerived(classes, ClassLoader.getSystemClassLoader()));
+    classes = new KnownClasses(PrivateStores::keeps);
+    known(classes, Base.class, ClassLoader.getPlatformClassLoader());
+    assertEquals("-", storeOfDerived(classes, null));
+    assertEquals("+", storeOfDerived(classes, ClassLoader.getSystemClassLoader()));
   }
 
   @Test
   void classesOfTheJvmHaveOneMeaning() throws Exception {
-    Constructors constructors = new Constructors(PrivateStores::keeps);
-    known(constructors, java.util.AbstractCollection.class, null);
-    known(constructors, java.util.AbstractList.class, null);
+    KnownClasses classes = new KnownClasses(PrivateStores::keeps);
+    known(classes, java.util.AbstractCollection.class, null);
+    known(classes, java.util.AbstractList.class, null);
     try (URLClassLoader other = new URLClassLoader(new URL[0], MINE)) {
       Map<String, String> stores =
           PrivateStoresTest.stores(
-              java.util.ArrayList.class, known(constructors, java.util.ArrayList.class, other));
+              java.util.ArrayList.class, known(classes, java.util.ArrayList.class, other));
       assertEquals("+", stores.get("<init>()V"));
     }
   }
 
-  private static String storeOfDerived(Constructors constructors, ClassLoader loader) {
-    Constructors.Kept kept = constructors.read(offer(Derived.class, loader)).kept();
-    return PrivateStoresTest.stores(Derived.class, kept).get("<init>()V");
+  @SuppressWarnings("unused")
+  static final class Constants {
+    static final Object ONE = new Object();
+    static Object changing;
+    final int number;
+
+    Constants(int number) {
+      this.number = number;
+    }
+  }
+
+  @SuppressWarnings("unused")
+  static final class OfConstants {
+    static Object read(Constants some) {
+      return some.number == 1 ? Constants.ONE : Constants.changing;
+    }
+  }
+
+  @Test
+  void finalFieldsOfAClassThatIsKnownNeedNoFence() {
+    KnownClasses rewriters = new KnownClasses(PrivateStores::keeps);
+    KnownClasses checkers = new KnownClasses(EscapeSearch::keeps);
+    for (int times = 0; times < 2; times++) {
+      Sites sites = new Sites();
+      Rewriter.Work work =
+          Rewriter.Work.everything(RewriterTest.X86)
+              .trusting(known(rewriters, OfConstants.class, MINE));
+      byte[] rewritten = Rewriter.rewrite(RewriterTest.bytesOf(OfConstants.class), work, sites);
+      assertEquals(1 - times, sites.of(Site.FIELD_LOAD));
+      assertEquals(2 - times, sites.of(Site.STATIC_LOAD));
+      KnownClasses.Facts facts = checkers.read(Offer.loaded(MINE, rewritten)).facts();
+      assertEquals(List.of(), Checker.unfenced(rewritten, RewriterTest.X86, facts));
+      assertEquals(List.of(), SpeculationChecker.unordered(rewritten, RewriterTest.X86, facts));
+      assertEquals(2 * times, Checker.unfenced(rewritten, RewriterTest.X86).size());
+      assertEquals(2 * times, SpeculatorTest.unordered(rewritten).size());
+      known(rewriters, Constants.class, MINE);
+      known(checkers, Constants.class, MINE);
+    }
+  }
+
+  private static String storeOfDerived(KnownClasses classes, ClassLoader loader) {
+    KnownClasses.Facts facts = classes.read(offer(Derived.class, loader)).facts();
+    return PrivateStoresTest.stores(Derived.class, facts).get("<init>()V");
   }
 
   @Test
   void aHiddenClassTrustsInNothing() {
-    Constructors constructors = new Constructors(PrivateStores::keeps);
-    known(constructors, Base.class, null);
+    KnownClasses classes = new KnownClasses(PrivateStores::keeps);
+    known(classes, Base.class, null);
     byte[] bytes = RewriterTest.bytesOf(Derived.class);
-    Constructors.Read read = constructors.read(new Offer(null, bytes, Offer.Origin.HIDDEN));
+    KnownClasses.Read read = classes.read(new Offer(null, bytes, Offer.Origin.HIDDEN));
     read.publish();
-    assertEquals("-", PrivateStoresTest.stores(Derived.class, read.kept()).get("<init>()V"));
+    assertEquals("-", PrivateStoresTest.stores(Derived.class, read.facts()).get("<init>()V"));
   }
 
   /** Somebody else redefines it. */
   @Test
   void aConstructorThatOthersTrustInMustGoOnKeeping() {
-    Constructors constructors = new Constructors(PrivateStores::keeps);
-    known(constructors, Base.class, MINE);
+    KnownClasses classes = new KnownClasses(PrivateStores::keeps);
+    known(classes, Base.class, MINE);
     Offer again = new Offer(MINE, leaking(), Offer.Origin.AGAIN);
-    assertDoesNotThrow(constructors.read(again)::publish, "nobody has counted on it");
-    known(constructors, Base.class, MINE);
-    PrivateStoresTest.stores(Derived.class, known(constructors, Derived.class, MINE));
-    Constructors.Read read = constructors.read(again);
+    assertDoesNotThrow(classes.read(again)::publish, "nobody has counted on it");
+    known(classes, Base.class, MINE);
+    PrivateStoresTest.stores(Derived.class, known(classes, Derived.class, MINE));
+    KnownClasses.Read read = classes.read(again);
     assertThrows(IllegalStateException.class, read::publish);
   }
 
@@ -275,8 +312,8 @@ class ConstructorsTest {
     method.visitMaxs(1, 1);
     method.visitEnd();
     writer.visitEnd();
-    Constructors constructors = new Constructors(PrivateStores::keeps);
-    Constructors.Kept kept = constructors.read(Offer.loaded(null, writer.toByteArray())).kept();
-    assertEquals(false, kept.keeps(name, "()V"));
+    KnownClasses classes = new KnownClasses(PrivateStores::keeps);
+    KnownClasses.Facts facts = classes.read(Offer.loaded(null, writer.toByteArray())).facts();
+    assertEquals(false, facts.keeps(name, "()V"));
   }
 }
