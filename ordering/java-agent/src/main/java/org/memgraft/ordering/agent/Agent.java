@@ -55,7 +55,7 @@ public final class Agent {
       return null;
     }
     Machine machine = Machine.here();
-    KnownClasses known = new KnownClasses(EscapeSearch::keeps);
+    KnownClasses known = new KnownClasses(EscapeSearch::keeps, false);
     return rewritten -> {
       KnownClasses.Read read = known.read(rewritten);
       read.publish();
@@ -184,8 +184,8 @@ public final class Agent {
     }
     try (var own = Agent.class.getResourceAsStream("Agent.class")) {
       Offer offer = Offer.loaded(Agent.class.getClassLoader(), own.readAllBytes());
-      new KnownClasses(PrivateStores::keeps).read(offer).publish();
-      new KnownClasses(EscapeSearch::keeps).read(offer).publish();
+      new KnownClasses(PrivateStores::keeps, true).read(offer).publish();
+      new KnownClasses(EscapeSearch::keeps, false).read(offer).publish();
     }
   }
 

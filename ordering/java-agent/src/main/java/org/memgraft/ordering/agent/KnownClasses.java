@@ -2,7 +2,6 @@ package org.memgraft.ordering.agent;
 
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
@@ -10,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.tree.MethodNode;
 
 /**
@@ -42,6 +42,11 @@ final class KnownClasses {
 
     /** Whether a field is final, and of another class. */
     boolean isFinal(String owner, String name, String shape);
+
+    /** Of the class itself, which is read again if it must. */
+    default OwnFields fields(ClassReader reader) {
+      return OwnFields.of(reader);
+    }
   }
 
   /** Whether a constructor gives its object to nobody. */
@@ -50,29 +55,36 @@ final class KnownClasses {
   }
 
   /**
-   * A class.
+   * A class that others may count on.
    *
-   * @param facts the descriptors of constructors, and the names of fields with their descriptors
-   * @param trusted those of the facts that others have counted on
+   * @param constructors the descriptors of those constructors that others have counted on
    */
-  private record Known(Set<String> facts, Set<String> trusted) {
-    boolean has(String fact) {
-      boolean has = facts.contains(fact);
-      if (has) {
-        trusted.add(fact);
+  private record Known(Own own, Set<String> constructors) {
+    boolean keeps(String shape) {
+      boolean keeps = own.ownKeeps(shape);
+      if (keeps) {
+        constructors.add(shape);
       }
-      return has;
+      return keeps;
     }
   }
 
   private static final String OBJECT = "java/lang/Object";
 
   private final Judge judge;
+  private final boolean atOnce;
   private final Map<ClassLoader, Map<String, Known>> classes =
       Collections.synchronizedMap(new WeakHashMap<>());
 
-  KnownClasses(Judge judge) {
+  /**
+   * Of classes that this judge reads.
+   *
+   * @param atOnce whether it reads all constructors at once, so that no class file is kept; else
+   *     those that somebody asks for
+   */
+  KnownClasses(Judge judge, boolean atOnce) {
     this.judge = judge;
+    this.atOnce = atOnce;
   }
 
   /** A class that has been read. */
@@ -99,13 +111,18 @@ final class KnownClasses {
       if (offer.origin() == Offer.Origin.HIDDEN) {
         return;
       }
+      if (atOnce) {
+        own.readAll();
+      }
       Known before = of(offer.loader()).get(own.name);
-      Set<String> trusted = before == null ? ConcurrentHashMap.newKeySet() : before.trusted();
-      Known known = new Known(own.facts(), trusted);
-      of(offer.loader()).put(own.name, known);
-      if (!known.facts().containsAll(trusted)) {
-        throw new IllegalStateException(
-            "others have counted on what one of its constructors, or final fields, was before");
+      Set<String> constructors =
+          before == null ? ConcurrentHashMap.newKeySet() : before.constructors();
+      of(offer.loader()).put(own.name, new Known(own, constructors));
+      for (String shape : constructors) {
+        if (!own.ownKeeps(shape)) {
+          throw new IllegalStateException(
+              "others have counted on a constructor that gives its object away now");
+        }
       }
     }
   }
@@ -117,11 +134,7 @@ final class KnownClasses {
     // Which loader a hidden class has is not known.
     boolean hidden = offer.origin() == Offer.Origin.HIDDEN;
     Known above = hidden || parent == null ? null : find(offer.loader(), parent);
-    Own own = new Own(reader, above, hidden ? null : offer);
-    if (above != null || OBJECT.equals(parent)) {
-      reader.accept(own, ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
-    }
-    return new Read(offer, own);
+    return new Read(offer, new Own(reader, above, hidden ? null : offer));
   }
 
   private Map<String, Known> of(ClassLoader loader) {
@@ -151,22 +164,35 @@ final class KnownClasses {
 
   /** One class, whose constructors may call each other. */
   private final class Own extends ClassVisitor implements Facts {
+    private final OwnFields fields;
     private final String name;
     private final String parent;
     private final Known above;
     private final Offer offer;
-    private final Set<String> finals;
+    private final boolean mayBeExtended;
     private final Map<String, MethodNode> unread = new HashMap<>();
     private final Map<String, Boolean> judged = new HashMap<>();
+
+    /** Null where all constructors have been read that may keep their objects to themselves. */
+    private ClassReader reader;
 
     /** The offer is null where its loader is not known. */
     Own(ClassReader reader, Known above, Offer offer) {
       super(Rewriter.API);
       this.above = above;
       this.offer = offer;
+      fields = OwnFields.of(reader);
       name = reader.getClassName();
       parent = reader.getSuperName();
-      finals = OwnFields.of(reader).finals();
+      int never = Opcodes.ACC_FINAL | Opcodes.ACC_INTERFACE;
+      mayBeExtended = (reader.getAccess() & never) == 0;
+      boolean mayKeep = OBJECT.equals(parent) || above != null && above.own().mayKeep();
+      this.reader = mayKeep ? reader : null;
+    }
+
+    @Override
+    public OwnFields fields(ClassReader same) {
+      return fields;
     }
 
     @Override
@@ -181,26 +207,35 @@ final class KnownClasses {
       return constructor;
     }
 
-    Set<String> facts() {
-      Set<String> facts = new HashSet<>();
-      for (String shape : Set.copyOf(unread.keySet())) {
-        ownKeeps(shape);
-      }
-      for (Map.Entry<String, Boolean> one : judged.entrySet()) {
-        if (one.getValue()) {
-          facts.add(one.getKey());
-        }
-      }
-      facts.addAll(finals);
-      return facts;
+    private synchronized boolean mayKeep() {
+      return reader != null || judged.containsValue(true);
     }
 
-    private boolean ownKeeps(String shape) {
+    /** Where nobody can extend the class, nobody will ask. */
+    synchronized void readAll() {
+      if (mayBeExtended) {
+        readConstructors();
+        for (String shape : Set.copyOf(unread.keySet())) {
+          ownKeeps(shape);
+        }
+      }
+      reader = null;
+    }
+
+    private void readConstructors() {
+      if (reader != null && unread.isEmpty() && judged.isEmpty()) {
+        reader.accept(this, ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
+      }
+    }
+
+    private synchronized boolean ownKeeps(String shape) {
+      readConstructors();
       MethodNode constructor = unread.remove(shape);
       if (constructor != null) {
+        // What one that calls itself gets to know.
+        judged.put(shape, false);
         judged.put(shape, judge.keeps(name, constructor, this));
       }
-      // One that calls itself is not judged yet.
       return judged.getOrDefault(shape, false);
     }
 
@@ -208,14 +243,14 @@ final class KnownClasses {
     public boolean keeps(String owner, String shape) {
       return owner.equals(name)
           ? ownKeeps(shape)
-          : owner.equals(parent) && above != null && above.has(shape);
+          : owner.equals(parent) && above != null && above.keeps(shape);
     }
 
     /** Where the class that is named declares it: an interface might have one of that name, too. */
     @Override
     public boolean isFinal(String owner, String field, String shape) {
       Known other = offer == null || owner.equals(name) ? null : find(offer.loader(), owner);
-      return other != null && other.has(OwnFields.of(field, shape));
+      return other != null && other.own().fields.finals().contains(OwnFields.of(field, shape));
     }
   }
 }

@@ -67,7 +67,7 @@ final class Rewriter extends ClassVisitor {
     Sites mine = new Sites();
     String name = reader.getClassName();
     // First, so that what they add gets fences too.
-    Rewriter rewriter = new Rewriter(writer, work, OwnFields.of(reader), mine);
+    Rewriter rewriter = new Rewriter(writer, work, work.facts().fields(reader), mine);
     ClassVisitor first = HiddenClasses.before(rewriter, name);
     reader.accept(work.doors() ? Doors.before(first, name) : first, 0);
     byte[] rewritten = writer.toByteArray();

@@ -54,7 +54,8 @@ final class Speculator extends ClassVisitor {
     Sites mine = new Sites();
     Receivers receivers = Receivers.of(reader, !hidden);
     ClassVisitor first =
-        Doors.before(new Speculator(writer, work, in, receivers, OwnFields.of(reader), mine), name);
+        Doors.before(
+            new Speculator(writer, work, in, receivers, work.facts().fields(reader), mine), name);
     if (owned && hierarchy.maybeSerializable(offer.loader(), name)) {
       // One more field would change its default.
       first = new SerialVersionUIDAdder(first);

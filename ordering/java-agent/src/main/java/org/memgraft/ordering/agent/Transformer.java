@@ -27,7 +27,7 @@ final class Transformer implements ClassFileTransformer {
   private final Checks check;
   private final boolean ofTheJdk;
   private final Treatment treatment;
-  private final KnownClasses knownClasses = new KnownClasses(PrivateStores::keeps);
+  private final KnownClasses knownClasses = new KnownClasses(PrivateStores::keeps, true);
   private final Sites sites = new Sites();
   private final AtomicLong classes = new AtomicLong();
   private final AtomicLong hidden = new AtomicLong();

@@ -149,7 +149,7 @@ class KnownClassesTest {
 
   @Test
   void whatAnotherConstructorKeepsStaysPrivate() {
-    KnownClasses classes = new KnownClasses(PrivateStores::keeps);
+    KnownClasses classes = new KnownClasses(PrivateStores::keeps, true);
     assertEquals(OF_BASE, PrivateStoresTest.stores(Base.class, known(classes, Base.class, MINE)));
     assertEquals(
         OF_DERIVED, PrivateStoresTest.stores(Derived.class, known(classes, Derived.class, MINE)));
@@ -161,8 +161,8 @@ class KnownClassesTest {
   /** The two ways to find out agree; the check does not take the rewriter's word. */
   @Test
   void theSearchAgrees() {
-    KnownClasses rewriters = new KnownClasses(PrivateStores::keeps);
-    KnownClasses checkers = new KnownClasses(EscapeSearch::keeps);
+    KnownClasses rewriters = new KnownClasses(PrivateStores::keeps, true);
+    KnownClasses checkers = new KnownClasses(EscapeSearch::keeps, false);
     for (Class<?> one : List.of(Base.class, Derived.class, Inner.class)) {
       Rewriter.Work work =
           Rewriter.Work.everything(RewriterTest.X86).trusting(known(rewriters, one, MINE));
@@ -177,7 +177,7 @@ class KnownClassesTest {
 
   @Test
   void aClassThatALoaderMayHaveOfItsOwnIsNotTrusted() throws Exception {
-    KnownClasses classes = new KnownClasses(PrivateStores::keeps);
+    KnownClasses classes = new KnownClasses(PrivateStores::keeps, true);
     known(classes, Base.class, MINE);
     try (URLClassLoader other = new URLClassLoader(new URL[0], MINE)) {
       assertEquals("-", storeOfDerived(classes, other));
@@ -188,12 +188,12 @@ class KnownClassesTest {
 
   @Test
   void loadersOfTheJdkAskTheirParents() {
-    KnownClasses classes = new KnownClasses(PrivateStores::keeps);
+    KnownClasses classes = new KnownClasses(PrivateStores::keeps, true);
     known(classes, Base.class, null);
     assertEquals("+", storeOfDerived(classes, null));
     assertEquals("+", storeOfDerived(classes, ClassLoader.getPlatformClassLoader()));
     assertEquals("+", storeOfDerived(classes, ClassLoader.getSystemClassLoader()));
-    classes = new KnownClasses(PrivateStores::keeps);
+    classes = new KnownClasses(PrivateStores::keeps, true);
     known(classes, Base.class, ClassLoader.getPlatformClassLoader());
     assertEquals("-", storeOfDerived(classes, null));
     assertEquals("+", storeOfDerived(classes, ClassLoader.getSystemClassLoader()));
@@ -201,7 +201,7 @@ class KnownClassesTest {
 
   @Test
   void classesOfTheJvmHaveOneMeaning() throws Exception {
-    KnownClasses classes = new KnownClasses(PrivateStores::keeps);
+    KnownClasses classes = new KnownClasses(PrivateStores::keeps, true);
     known(classes, java.util.AbstractCollection.class, null);
     known(classes, java.util.AbstractList.class, null);
     try (URLClassLoader other = new URLClassLoader(new URL[0], MINE)) {
@@ -232,8 +232,8 @@ class KnownClassesTest {
 
   @Test
   void finalFieldsOfAClassThatIsKnownNeedNoFence() {
-    KnownClasses rewriters = new KnownClasses(PrivateStores::keeps);
-    KnownClasses checkers = new KnownClasses(EscapeSearch::keeps);
+    KnownClasses rewriters = new KnownClasses(PrivateStores::keeps, true);
+    KnownClasses checkers = new KnownClasses(EscapeSearch::keeps, false);
     for (int times = 0; times < 2; times++) {
       Sites sites = new Sites();
       Rewriter.Work work =
@@ -259,7 +259,7 @@ class KnownClassesTest {
 
   @Test
   void aHiddenClassTrustsInNothing() {
-    KnownClasses classes = new KnownClasses(PrivateStores::keeps);
+    KnownClasses classes = new KnownClasses(PrivateStores::keeps, true);
     known(classes, Base.class, null);
     byte[] bytes = RewriterTest.bytesOf(Derived.class);
     KnownClasses.Read read = classes.read(new Offer(null, bytes, Offer.Origin.HIDDEN));
@@ -270,7 +270,7 @@ class KnownClassesTest {
   /** Somebody else redefines it. */
   @Test
   void aConstructorThatOthersTrustInMustGoOnKeeping() {
-    KnownClasses classes = new KnownClasses(PrivateStores::keeps);
+    KnownClasses classes = new KnownClasses(PrivateStores::keeps, true);
     known(classes, Base.class, MINE);
     Offer again = new Offer(MINE, leaking(), Offer.Origin.AGAIN);
     assertDoesNotThrow(classes.read(again)::publish, "nobody has counted on it");
@@ -312,7 +312,7 @@ class KnownClassesTest {
     method.visitMaxs(1, 1);
     method.visitEnd();
     writer.visitEnd();
-    KnownClasses classes = new KnownClasses(PrivateStores::keeps);
+    KnownClasses classes = new KnownClasses(PrivateStores::keeps, true);
     KnownClasses.Facts facts = classes.read(Offer.loaded(null, writer.toByteArray())).facts();
     assertEquals(false, facts.keeps(name, "()V"));
   }
