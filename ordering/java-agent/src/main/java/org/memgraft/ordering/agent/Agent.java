@@ -60,8 +60,8 @@ public final class Agent {
       KnownClasses.Read read = known.read(rewritten);
       read.publish();
       return speculation == null
-          ? Checker.unfenced(rewritten.bytes(), machine, read.facts())
-          : SpeculationChecker.unordered(rewritten.bytes(), machine, read.facts());
+          ? Checker.unfenced(rewritten.bytes(), machine, read)
+          : SpeculationChecker.unordered(rewritten.bytes(), machine, read);
     };
   }
 

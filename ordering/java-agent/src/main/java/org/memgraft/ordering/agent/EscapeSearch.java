@@ -60,7 +60,7 @@ final class EscapeSearch {
 
   private final Map<AbstractInsnNode, BitSet> open = new IdentityHashMap<>();
 
-  private EscapeSearch(MethodNode method, KnownClasses.Facts facts) {
+  private EscapeSearch(MethodNode method, KnownClasses.Keeping facts) {
     this.method = method;
     code = method.instructions;
     uses = new Uses(method, facts);
@@ -89,7 +89,7 @@ final class EscapeSearch {
    * @param owner the internal name of its class
    * @param facts says of other constructors whether they give the same object away
    */
-  static EscapeSearch in(String owner, MethodNode method, KnownClasses.Facts facts) {
+  static EscapeSearch in(String owner, MethodNode method, KnownClasses.Keeping facts) {
     EscapeSearch search = new EscapeSearch(method, facts);
     try {
       if (search.straight) {
@@ -106,7 +106,7 @@ final class EscapeSearch {
   }
 
   /** Whether no use of the object that a constructor makes gives it away. */
-  static boolean keeps(String owner, MethodNode constructor, KnownClasses.Facts others) {
+  static boolean keeps(String owner, MethodNode constructor, KnownClasses.Keeping others) {
     EscapeSearch search = in(owner, constructor, others);
     return search.complete && search.uses.givingAway(UNDER_CONSTRUCTION).isEmpty();
   }
@@ -254,12 +254,12 @@ final class EscapeSearch {
   /** Where values come from, and which instructions may give them away. */
   private static final class Uses extends SourceInterpreter {
     private final boolean constructs;
-    private final KnownClasses.Facts facts;
+    private final KnownClasses.Keeping facts;
 
     /** By source. */
     private final Map<AbstractInsnNode, Set<AbstractInsnNode>> givingAway = new IdentityHashMap<>();
 
-    Uses(MethodNode method, KnownClasses.Facts facts) {
+    Uses(MethodNode method, KnownClasses.Keeping facts) {
       super(Rewriter.API);
       constructs = method.name.equals("<init>");
       this.facts = facts;

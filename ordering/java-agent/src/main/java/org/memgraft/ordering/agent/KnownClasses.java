@@ -21,8 +21,14 @@ import org.objectweb.asm.tree.MethodNode;
  * its own.
  */
 final class KnownClasses {
+  /** What a constructor may trust in. */
+  interface Keeping {
+    /** Whether another one that it calls for the same object gives that to nobody. */
+    boolean keeps(String owner, String shape);
+  }
+
   /** What a class may trust in. */
-  interface Facts {
+  interface Facts extends Keeping {
     /** Nothing. */
     Facts NONE =
         new Facts() {
@@ -37,9 +43,6 @@ final class KnownClasses {
           }
         };
 
-    /** Whether a constructor that one calls for the same object gives that to nobody. */
-    boolean keeps(String owner, String shape);
-
     /** Whether a field is final, and of another class. */
     boolean isFinal(String owner, String name, String shape);
 
@@ -51,7 +54,7 @@ final class KnownClasses {
 
   /** Whether a constructor gives its object to nobody. */
   interface Judge {
-    boolean keeps(String owner, MethodNode constructor, Facts others);
+    boolean keeps(String owner, MethodNode constructor, Keeping others);
   }
 
   /**
@@ -87,8 +90,8 @@ final class KnownClasses {
     this.atOnce = atOnce;
   }
 
-  /** A class that has been read. */
-  final class Read {
+  /** A class that has been read: what it may trust in, and others in it. */
+  final class Read implements Facts {
     private final Offer offer;
     private final Own own;
 
@@ -97,9 +100,29 @@ final class KnownClasses {
       this.own = own;
     }
 
-    /** What this class may trust in. */
-    Facts facts() {
-      return own;
+    @Override
+    public boolean keeps(String owner, String shape) {
+      return own.keeps(owner, shape);
+    }
+
+    /** Where the class that is named declares it: an interface might have one of that name, too. */
+    @Override
+    public boolean isFinal(String owner, String field, String shape) {
+      if (isHidden() || owner.equals(own.name)) {
+        return false;
+      }
+      Known other = find(offer.loader(), owner);
+      return other != null && other.own().fields.finals().contains(OwnFields.of(field, shape));
+    }
+
+    @Override
+    public OwnFields fields(ClassReader same) {
+      return own.fields;
+    }
+
+    /** Then it is not known which loader it has. */
+    private boolean isHidden() {
+      return offer.origin() == Offer.Origin.HIDDEN;
     }
 
     /**
@@ -108,7 +131,7 @@ final class KnownClasses {
      * @throws IllegalStateException where they have counted on what is not so any more
      */
     void publish() {
-      if (offer.origin() == Offer.Origin.HIDDEN) {
+      if (isHidden()) {
         return;
       }
       if (atOnce) {
@@ -131,10 +154,9 @@ final class KnownClasses {
   Read read(Offer offer) {
     ClassReader reader = new ClassReader(offer.bytes());
     String parent = reader.getSuperName();
-    // Which loader a hidden class has is not known.
     boolean hidden = offer.origin() == Offer.Origin.HIDDEN;
     Known above = hidden || parent == null ? null : find(offer.loader(), parent);
-    return new Read(offer, new Own(reader, above, hidden ? null : offer));
+    return new Read(offer, new Own(reader, above));
   }
 
   private Map<String, Known> of(ClassLoader loader) {
@@ -162,13 +184,15 @@ final class KnownClasses {
         || loader.getClass().getName().equals("jdk.internal.loader.ClassLoaders$AppClassLoader");
   }
 
-  /** One class, whose constructors may call each other. */
-  private final class Own extends ClassVisitor implements Facts {
+  /**
+   * One class, whose constructors may call each other. It has no reference to its loader, which
+   * would then stay for good.
+   */
+  private final class Own extends ClassVisitor implements Keeping {
     private final OwnFields fields;
     private final String name;
     private final String parent;
     private final Known above;
-    private final Offer offer;
     private final boolean mayBeExtended;
     private final Map<String, MethodNode> unread = new HashMap<>();
     private final Map<String, Boolean> judged = new HashMap<>();
@@ -176,11 +200,9 @@ final class KnownClasses {
     /** Null where all constructors have been read that may keep their objects to themselves. */
     private ClassReader reader;
 
-    /** The offer is null where its loader is not known. */
-    Own(ClassReader reader, Known above, Offer offer) {
+    Own(ClassReader reader, Known above) {
       super(Rewriter.API);
       this.above = above;
-      this.offer = offer;
       fields = OwnFields.of(reader);
       name = reader.getClassName();
       parent = reader.getSuperName();
@@ -188,11 +210,6 @@ final class KnownClasses {
       mayBeExtended = (reader.getAccess() & never) == 0;
       boolean mayKeep = OBJECT.equals(parent) || above != null && above.own().mayKeep();
       this.reader = mayKeep ? reader : null;
-    }
-
-    @Override
-    public OwnFields fields(ClassReader same) {
-      return fields;
     }
 
     @Override
@@ -244,13 +261,6 @@ final class KnownClasses {
       return owner.equals(name)
           ? ownKeeps(shape)
           : owner.equals(parent) && above != null && above.keeps(shape);
-    }
-
-    /** Where the class that is named declares it: an interface might have one of that name, too. */
-    @Override
-    public boolean isFinal(String owner, String field, String shape) {
-      Known other = offer == null || owner.equals(name) ? null : find(offer.loader(), owner);
-      return other != null && other.own().fields.finals().contains(OwnFields.of(field, shape));
     }
   }
 }

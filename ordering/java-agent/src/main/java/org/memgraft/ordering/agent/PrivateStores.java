@@ -48,7 +48,7 @@ final class PrivateStores {
    * @param owner the internal name of the class
    * @param facts says of other constructors whether they give the same object away
    */
-  static BitSet of(String owner, MethodNode method, KnownClasses.Facts facts) {
+  static BitSet of(String owner, MethodNode method, KnownClasses.Keeping facts) {
     BitSet found = new BitSet();
     if (!mayHaveSome(method)) {
       return found;
@@ -63,7 +63,7 @@ final class PrivateStores {
   }
 
   /** Whether a constructor leaves nobody a reference to the object that it makes. */
-  static boolean keeps(String owner, MethodNode constructor, KnownClasses.Facts others) {
+  static boolean keeps(String owner, MethodNode constructor, KnownClasses.Keeping others) {
     // A handler forgets what it had.
     if (!constructor.tryCatchBlocks.isEmpty() || hasSubroutines(constructor)) {
       return false;
@@ -238,7 +238,7 @@ final class PrivateStores {
   private static final class References extends BasicInterpreter {
     private final boolean constructs;
     private final InsnList code;
-    private final KnownClasses.Facts facts;
+    private final KnownClasses.Keeping facts;
     private final Map<AbstractInsnNode, Private> made = new IdentityHashMap<>();
 
     /** Which somewhere cannot be told from others. */
@@ -250,7 +250,7 @@ final class PrivateStores {
     /** Whether all of the code was gone through. */
     private boolean complete;
 
-    References(MethodNode method, KnownClasses.Facts facts) {
+    References(MethodNode method, KnownClasses.Keeping facts) {
       super(Rewriter.API);
       constructs = method.name.equals("<init>");
       code = method.instructions;

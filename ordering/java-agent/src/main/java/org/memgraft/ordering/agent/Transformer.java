@@ -95,7 +95,7 @@ final class Transformer implements ClassFileTransformer {
   private byte[] rewritten(Offer offer, String shown) {
     try {
       KnownClasses.Read read = knownClasses.read(offer);
-      byte[] rewritten = treatment.of(offer, read.facts(), sites);
+      byte[] rewritten = treatment.of(offer, read, sites);
       classes.incrementAndGet();
       if (check != null) {
         List<String> found = check.unfenced(offer.with(rewritten));

@@ -10,7 +10,7 @@ import org.objectweb.asm.tree.MethodNode;
  */
 final class WholeMethod extends MethodNode {
   private final String owner;
-  private final KnownClasses.Facts facts;
+  private final KnownClasses.Keeping facts;
   private final Fences next;
 
   /**
@@ -26,7 +26,7 @@ final class WholeMethod extends MethodNode {
       String signature,
       String[] exceptions,
       String owner,
-      KnownClasses.Facts facts,
+      KnownClasses.Keeping facts,
       Fences next) {
     super(Rewriter.API, access, name, shape, signature, exceptions);
     this.owner = owner;

@@ -144,7 +144,7 @@ class KnownClassesTest {
   private static KnownClasses.Facts known(KnownClasses to, Class<?> of, ClassLoader loader) {
     KnownClasses.Read read = to.read(offer(of, loader));
     read.publish();
-    return read.facts();
+    return read;
   }
 
   @Test
@@ -169,7 +169,7 @@ class KnownClassesTest {
       byte[] rewritten = Rewriter.rewrite(RewriterTest.bytesOf(one), work, new Sites());
       KnownClasses.Read read = checkers.read(Offer.loaded(MINE, rewritten));
       read.publish();
-      assertEquals(List.of(), Checker.unfenced(rewritten, RewriterTest.X86, read.facts()));
+      assertEquals(List.of(), Checker.unfenced(rewritten, RewriterTest.X86, read));
       long trusting = Checker.unfenced(rewritten, RewriterTest.X86).size();
       assertEquals(one == Base.class ? 1 : one == Derived.class ? 4 : 1, trusting);
     }
@@ -242,7 +242,7 @@ class KnownClassesTest {
       byte[] rewritten = Rewriter.rewrite(RewriterTest.bytesOf(OfConstants.class), work, sites);
       assertEquals(1 - times, sites.of(Site.FIELD_LOAD));
       assertEquals(2 - times, sites.of(Site.STATIC_LOAD));
-      KnownClasses.Facts facts = checkers.read(Offer.loaded(MINE, rewritten)).facts();
+      KnownClasses.Facts facts = checkers.read(Offer.loaded(MINE, rewritten));
       assertEquals(List.of(), Checker.unfenced(rewritten, RewriterTest.X86, facts));
       assertEquals(List.of(), SpeculationChecker.unordered(rewritten, RewriterTest.X86, facts));
       assertEquals(2 * times, Checker.unfenced(rewritten, RewriterTest.X86).size());
@@ -253,7 +253,7 @@ class KnownClassesTest {
   }
 
   private static String storeOfDerived(KnownClasses classes, ClassLoader loader) {
-    KnownClasses.Facts facts = classes.read(offer(Derived.class, loader)).facts();
+    KnownClasses.Facts facts = classes.read(offer(Derived.class, loader));
     return PrivateStoresTest.stores(Derived.class, facts).get("<init>()V");
   }
 
@@ -264,7 +264,7 @@ class KnownClassesTest {
     byte[] bytes = RewriterTest.bytesOf(Derived.class);
     KnownClasses.Read read = classes.read(new Offer(null, bytes, Offer.Origin.HIDDEN));
     read.publish();
-    assertEquals("-", PrivateStoresTest.stores(Derived.class, read.facts()).get("<init>()V"));
+    assertEquals("-", PrivateStoresTest.stores(Derived.class, read).get("<init>()V"));
   }
 
   /** Somebody else redefines it. */
@@ -313,7 +313,7 @@ class KnownClassesTest {
     method.visitEnd();
     writer.visitEnd();
     KnownClasses classes = new KnownClasses(PrivateStores::keeps, true);
-    KnownClasses.Facts facts = classes.read(Offer.loaded(null, writer.toByteArray())).facts();
+    KnownClasses.Facts facts = classes.read(Offer.loaded(null, writer.toByteArray()));
     assertEquals(false, facts.keeps(name, "()V"));
   }
 }
