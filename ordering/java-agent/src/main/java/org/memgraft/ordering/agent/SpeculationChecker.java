@@ -81,8 +81,10 @@ final class SpeculationChecker {
   private void removeChanging(MethodNode method) {
     for (AbstractInsnNode instruction : method.instructions) {
       int code = instruction.getOpcode();
-      boolean stores = code == Opcodes.PUTFIELD || code == Opcodes.PUTSTATIC;
-      if (stores && !method.name.startsWith("<") && instruction instanceof FieldInsnNode store) {
+      if (!method.name.startsWith("<")
+          && (code == Opcodes.PUTFIELD || code == Opcodes.PUTSTATIC)
+          && instruction instanceof FieldInsnNode store
+          && store.owner.equals(read.name)) {
         finals.remove(store.name + ' ' + store.desc);
       }
     }

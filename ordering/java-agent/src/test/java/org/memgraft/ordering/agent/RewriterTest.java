@@ -200,11 +200,15 @@ class RewriterTest {
     writer.visit(version, 0, "Changing", null, "java/lang/Object", null);
     int access = Opcodes.ACC_STATIC | Opcodes.ACC_FINAL;
     writer.visitField(access, "field", "I", null, null).visitEnd();
+    // Another class's of this name is stored, too.
+    writer.visitField(access, "other", "I", null, null).visitEnd();
     MethodVisitor method = writer.visitMethod(Opcodes.ACC_STATIC, "change", "()V", null, null);
     method.visitCode();
     method.visitInsn(Opcodes.ICONST_1);
     method.visitFieldInsn(Opcodes.PUTSTATIC, "Changing", "field", "I");
     method.visitFieldInsn(Opcodes.GETSTATIC, "Changing", "field", "I");
+    method.visitFieldInsn(Opcodes.PUTSTATIC, "Another", "other", "I");
+    method.visitFieldInsn(Opcodes.GETSTATIC, "Changing", "other", "I");
     method.visitInsn(Opcodes.POP);
     method.visitInsn(Opcodes.RETURN);
     method.visitMaxs(1, 0);
