@@ -64,12 +64,16 @@ def test_whatever_was_seen_reordered_is_in_order(jdk: Jdk, collector: str, tmp_p
 
 
 @pytest.mark.parametrize("executor", [pytest.param("interpreter", marks=deep), "c1", "c2"])
-def test_races_are_in_order_in_each_executor(executor: str) -> None:
+def test_races_are_in_order_in_each_executor(executor: str, tmp_path: Path) -> None:
     """Without the check: the agent itself would be interpreted, and take long for it."""
     tests = "sb/array-byte,escape/superclass"
-    jvm = [f"--jvm=-javaagent:{JAR}", "--jvm=-Xbatch"]
+    jvm = [f"--jvm=-javaagent:{JAR}=summary={tmp_path}", "--jvm=-Xbatch"]
     done = run([LITMUS, *jvm, "--tests", tests, "--rounds", "300", "--executor", executor, "--expect", "sc"])
     assert done.returncode == 0, done.stdout + done.stderr
+    [summary] = tmp_path.glob("jvm-*.json")
+    found = json.loads(summary.read_text())["grafts"]["bytecode"]
+    assert found["failed"] == 0
+    assert all(found["fences"].values()), found
 
 
 PROGRAMS = ["churn", "h2", "javac", "jython", "luindex", "lusearch", "saxon", "tomcat", "xalan"]

@@ -77,13 +77,19 @@ def _pin(process: int, over: threading.Event) -> None:
 
 
 def _threads(process: int) -> Iterator[int]:
-    """Of a process and of those that it started, and these, and so on."""
-    for task in Path(f"/proc/{process}/task").glob("*"):
-        yield int(task.name)
+    """Of a process and of those that it started, and these, and so on; none of one that has ended."""
+    tasks = Path(f"/proc/{process}/task")
+    threads: list[Path] = []
+    with contextlib.suppress(OSError):
+        threads = list(tasks.iterdir())
+    for thread in threads:
+        yield int(thread.name)
+        children = ""
         # Without CONFIG_PROC_CHILDREN there is none, and the threads of others stay as they are.
         with contextlib.suppress(OSError):
-            for child in (task / "children").read_text().split():
-                yield from _threads(int(child))
+            children = (thread / "children").read_text()
+        for child in children.split():
+            yield from _threads(int(child))
 
 
 NONE = Provocation("")

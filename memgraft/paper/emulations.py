@@ -41,7 +41,7 @@ DMB = frozenset(kind for kind in FENCES if kind.startswith("dmb"))
 FENCE_CYCLES = 3.03
 """`dmb ish`, and `dmb ishld`, one behind the other: 3027 and 3035 cycles for 1000 on a performance core of an Apple M1
 (D. Johnson, Apple Microarchitecture Research, dougallj.github.io/applecpu, DMB_ISH and DMB_ISHLD). A fence that has to
-wait for stores takes longer."""
+wait for stores takes longer. Of `dmb ishst`, which is taken to cost as much, nothing was found."""
 HEAP = ("-XX:+UseParallelGC", "-Xms512m", "-Xmx512m")
 
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from memgraft.hunt import provocations
 from memgraft.hunt.provocations import LOADED, NONE, PINNED
 
 PROGRAM = """
@@ -32,6 +33,12 @@ def test_each_thread_stays_on_one_cpu(tmp_path: Path) -> None:
     started = subprocess.Popen([sys.executable, "-S", "-I", file, str(cpus)])
     with PINNED.upon(started.pid):
         assert started.wait() == 0
+
+
+def test_a_program_that_has_ended_has_no_threads() -> None:
+    ended = subprocess.Popen([sys.executable, "-S", "-I", "-c", ""])
+    ended.wait()
+    assert list(provocations._threads(ended.pid)) == []
 
 
 def test_others_leave_threads_alone() -> None:

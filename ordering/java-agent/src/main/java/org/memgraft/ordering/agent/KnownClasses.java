@@ -141,6 +141,10 @@ final class KnownClasses {
       Set<String> constructors =
           before == null ? ConcurrentHashMap.newKeySet() : before.constructors();
       of(offer.loader()).put(own.name, new Known(own, constructors));
+      if (before != null && !own.fields.finals().containsAll(before.own().fields.finals())) {
+        throw new IllegalStateException(
+            "others may have counted on a final field that changes now");
+      }
       for (String shape : constructors) {
         if (!own.ownKeeps(shape)) {
           throw new IllegalStateException(

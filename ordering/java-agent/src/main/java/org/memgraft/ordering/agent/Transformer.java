@@ -96,14 +96,14 @@ final class Transformer implements ClassFileTransformer {
     try {
       KnownClasses.Read read = knownClasses.read(offer);
       byte[] rewritten = treatment.of(offer, read, sites);
-      classes.incrementAndGet();
-      if (check != null) {
-        List<String> found = check.unfenced(offer.with(rewritten));
-        checked.incrementAndGet();
-        found.forEach(method -> unfenced.add(method, "an access without a fence"));
-      }
+      List<String> found = check == null ? List.of() : check.unfenced(offer.with(rewritten));
       // The check must know it when others count on it.
       read.publish();
+      classes.incrementAndGet();
+      if (check != null) {
+        checked.incrementAndGet();
+      }
+      found.forEach(method -> unfenced.add(method, "an access without a fence"));
       return rewritten;
     } catch (Throwable e) {
       // The JVM would drop it, and take the class as it was without a word.

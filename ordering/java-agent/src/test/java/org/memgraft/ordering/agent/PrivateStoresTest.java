@@ -224,7 +224,7 @@ class PrivateStoresTest {
     assertEquals(expected, stores(Arrays.class));
   }
 
-  /** KnownClasses, told apart by their parameters. */
+  /** Constructors, told apart by their parameters. */
   @SuppressWarnings("unused")
   static final class Constructed {
     int one;
