@@ -1,6 +1,7 @@
 package org.memgraft.ordering.agent;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.lang.instrument.Instrumentation;
 import java.lang.invoke.VarHandle;
 import java.nio.file.Path;
@@ -144,48 +145,65 @@ public final class Agent {
   }
 
   /**
-   * Loads and initializes what a transformation needs. One that had to wait for a class which
-   * itself waits to be transformed would never end, and fences are called before their class says
-   * that it is ready.
+   * Loads and initializes what a transformation needs, and tries the rewriter on a class of its
+   * own. A transformation that had to wait for a class which itself waits to be transformed would
+   * never end, and fences are called before their class says that it is ready. What is not needed
+   * is left alone: what it loads of the JDK would have to be rewritten.
    */
-  private static void prepare() throws IOException {
+  private void prepare() throws IOException {
     VarHandle.fullFence();
     VarHandle.acquireFence();
     VarHandle.releaseFence();
-    try (var own = Agent.class.getResourceAsStream("Rewriter.class")) {
-      Rewriter.Work everything = Rewriter.Work.everything(Machine.here());
-      byte[] original = own.readAllBytes();
-      byte[] rewritten = Rewriter.rewrite(original, everything, new Sites());
-      if (!Checker.unfenced(rewritten, Machine.here()).isEmpty()) {
-        throw new IllegalStateException("the rewriter left an access without a fence");
-      }
+    byte[] own = bytesOf(Rewriter.class);
+    Rewriter.Work everything = Rewriter.Work.everything(Machine.here());
+    byte[] rewritten = Rewriter.rewrite(own, everything, new Sites());
+    if (!Checker.unfenced(rewritten, Machine.here()).isEmpty()) {
+      throw new IllegalStateException("the rewriter left an access without a fence");
+    }
+    Hierarchy others = new Hierarchy();
+    if (observe || weak != null || speculation != null || !subset.isAll()) {
+      others.prepare();
+    }
+    if (observe) {
       Touches nobodys = new Touches();
-      Watcher.rewrite(original, null, new Hierarchy(), nobodys, Machine.here());
+      Watcher.rewrite(own, null, others, nobodys, Machine.here());
       nobodys.accept(nobodys.number("", false));
-      ClassLoader mine = Agent.class.getClassLoader();
-      Hierarchy hierarchy = new Hierarchy();
-      hierarchy.prepare();
-      // As for a class that is serializable and does not say which version it is.
-      new ClassReader(original).accept(new SerialVersionUIDAdder(new ClassWriter(0)), 0);
+    }
+    if (weak != null) {
+      Treatment.weakening(Subset.ALL, others)
+          .of(Offer.loaded(null, own), KnownClasses.Facts.NONE, new Sites());
+    }
+    if (speculation != null) {
+      prepareSpeculation(everything, others);
+    }
+    Offer offer = Offer.loaded(Agent.class.getClassLoader(), bytesOf(Agent.class));
+    new KnownClasses(PrivateStores::keeps, true).read(offer).publish();
+    if (transformer.checks()) {
+      new KnownClasses(EscapeSearch::keeps, false).read(offer).publish();
+    }
+  }
+
+  /** The JDK's own classes are not speculated on, and so do not try this out. */
+  private static void prepareSpeculation(Rewriter.Work everything, Hierarchy others)
+      throws IOException {
+    ClassLoader loader = Agent.class.getClassLoader();
+    for (Class<?> some : List.of(Agent.class, EscapeSearch.class, PrivateStores.class)) {
+      byte[] own = bytesOf(some);
+      Speculation nobodys = new Speculation(false, others);
       byte[] speculated =
-          Speculator.rewrite(
-              Offer.loaded(mine, original),
-              everything,
-              new Speculation(false, hierarchy),
-              hierarchy,
-              new Sites());
+          Speculator.rewrite(Offer.loaded(loader, own), everything, nobodys, others, new Sites());
       if (!SpeculationChecker.unordered(speculated, Machine.here(), KnownClasses.Facts.NONE)
           .isEmpty()) {
         throw new IllegalStateException("the rewriter left an access without a check");
       }
-      Offer offer = Offer.loaded(null, original);
-      Treatment.weakening(Subset.ALL, new Hierarchy())
-          .of(offer, KnownClasses.Facts.NONE, new Sites());
+      // As for a class that is serializable and does not say which version it is.
+      new ClassReader(own).accept(new SerialVersionUIDAdder(new ClassWriter(0)), 0);
     }
-    try (var own = Agent.class.getResourceAsStream("Agent.class")) {
-      Offer offer = Offer.loaded(Agent.class.getClassLoader(), own.readAllBytes());
-      new KnownClasses(PrivateStores::keeps, true).read(offer).publish();
-      new KnownClasses(EscapeSearch::keeps, false).read(offer).publish();
+  }
+
+  private static byte[] bytesOf(Class<?> own) throws IOException {
+    try (InputStream bytes = own.getResourceAsStream(own.getSimpleName() + ".class")) {
+      return bytes.readAllBytes();
     }
   }
 

@@ -1,7 +1,7 @@
 package org.memgraft.ordering.agent;
 
+import java.util.List;
 import java.util.Set;
-import java.util.regex.Pattern;
 import org.objectweb.asm.Handle;
 
 /**
@@ -26,21 +26,42 @@ final class Calls {
   private static final Set<String> UNSAFE = Set.of("sun/misc/Unsafe", "jdk/internal/misc/Unsafe");
 
   /** The weaker forms of updates; those without such an end are sequentially consistent. */
-  private static final Pattern WEAK_UPDATE =
-      Pattern.compile(
-          "(weakCompareAndSet|weakCompareAndSwap|compareAndExchange|getAndSet|getAndAdd"
-              + "|getAndBitwise(Or|And|Xor)).*(Plain|Acquire|Release)");
+  private static final List<String> UPDATES =
+      List.of(
+          "weakCompareAndSet",
+          "weakCompareAndSwap",
+          "compareAndExchange",
+          "getAndSet",
+          "getAndAdd",
+          "getAndBitwise");
 
-  /** What stores with the order of a volatile. */
-  private static final Pattern VOLATILE_STORE =
-      Pattern.compile(
-          "setVolatile|put.*Volatile|weakCompareAndSet|compareAnd|getAndSet|getAndAdd|getAndBitwise");
+  private static final List<String> WEAK_ENDS = List.of("Plain", "Acquire", "Release");
 
-  /** `getInt`, `putReferenceRelease`, `getLongUnaligned`, `putOrderedInt`; not `getIntVolatile`. */
-  private static final Pattern UNSAFE_ACCESS =
-      Pattern.compile(
-          "(get|put)(Ordered)?(Boolean|Byte|Short|Char|Int|Long|Float|Double|Object|Reference|Address)"
-              + "(Unaligned)?(Opaque|Acquire|Release)?");
+  /** What stores with the order of a volatile; `put...Volatile` does, too. */
+  private static final List<String> VOLATILE_STORES =
+      List.of(
+          "setVolatile",
+          "weakCompareAndSet",
+          "compareAnd",
+          "getAndSet",
+          "getAndAdd",
+          "getAndBitwise");
+
+  private static final List<String> UNSAFE_ENDS = List.of("Opaque", "Acquire", "Release");
+
+  private static final Set<String> UNSAFE_TYPES =
+      Set.of(
+          "Boolean",
+          "Byte",
+          "Short",
+          "Char",
+          "Int",
+          "Long",
+          "Float",
+          "Double",
+          "Object",
+          "Reference",
+          "Address");
 
   private static final Set<String> UNSAFE_COPIES =
       Set.of("copyMemory", "copySwapMemory", "setMemory");
@@ -62,7 +83,7 @@ final class Calls {
     if (owner.equals(VAR_HANDLE) || UNSAFE.contains(owner)) {
       Fences weak = owner.equals(VAR_HANDLE) ? ofVarHandle(name) : ofUnsafe(name);
       boolean fenced = weak != null || machine.fencesVolatileStores();
-      return !fenced && VOLATILE_STORE.matcher(name).lookingAt() ? STORE : weak;
+      return !fenced && storesAsVolatile(name) ? STORE : weak;
     }
     if (owner.equals(METHOD_HANDLE)) {
       return name.startsWith("invoke") && !name.equals("invokeWithArguments") ? HANDLE : null;
@@ -90,7 +111,7 @@ final class Calls {
     return switch (name) {
       case "get", "getOpaque", "getAcquire" -> LOAD;
       case "set", "setOpaque", "setRelease" -> STORE;
-      default -> WEAK_UPDATE.matcher(name).matches() ? UPDATE : null;
+      default -> isWeakUpdate(name) ? UPDATE : null;
     };
   }
 
@@ -98,12 +119,32 @@ final class Calls {
     if (UNSAFE_COPIES.contains(name)) {
       return COPY;
     }
-    if (WEAK_UPDATE.matcher(name).matches()) {
+    if (isWeakUpdate(name)) {
       return UPDATE;
     }
-    if (UNSAFE_ACCESS.matcher(name).matches()) {
+    if (isUnsafeAccess(name)) {
       return name.startsWith("get") ? LOAD : STORE;
     }
     return null;
+  }
+
+  private static boolean isWeakUpdate(String name) {
+    return Names.begins(name, UPDATES) && !Names.withoutEnd(name, WEAK_ENDS).equals(name);
+  }
+
+  private static boolean storesAsVolatile(String name) {
+    return Names.begins(name, VOLATILE_STORES)
+        || name.startsWith("put") && name.contains("Volatile");
+  }
+
+  /** `getInt`, `putReferenceRelease`, `getLongUnaligned`, `putOrderedInt`; not `getIntVolatile`. */
+  private static boolean isUnsafeAccess(String name) {
+    if (!name.startsWith("get") && !name.startsWith("put")) {
+      return false;
+    }
+    String plain = Names.withoutEnd(Names.withoutEnd(name, UNSAFE_ENDS), List.of("Unaligned"));
+    String type = plain.substring("get".length());
+    return UNSAFE_TYPES.contains(
+        type.startsWith("Ordered") ? type.substring("Ordered".length()) : type);
   }
 }

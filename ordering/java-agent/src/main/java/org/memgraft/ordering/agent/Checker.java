@@ -50,6 +50,9 @@ final class Checker extends ClassVisitor {
 
   private static final String VAR_HANDLE = "java/lang/invoke/VarHandle";
 
+  /** Machines on which a JVM has a full fence behind each volatile store. */
+  private static final Set<String> STORES_ARE_FENCED = Set.of("amd64", "x86_64");
+
   private final List<String> found = new ArrayList<>();
   private final Set<String> volatiles = new HashSet<>();
   private final Set<String> finals = new HashSet<>();
@@ -188,7 +191,7 @@ final class Checker extends ClassVisitor {
       next(instruction);
       if (of.equals(name) && volatiles.contains(field + ' ' + shape)) {
         loaded = false;
-        stored &= !machine.name().matches("amd64|x86_64");
+        stored &= !STORES_ARE_FENCED.contains(machine.name());
       }
       if (!of.equals(name)) {
         loaded &= !facts.isFinal(of, field, shape);

@@ -187,7 +187,10 @@ final class EscapeSearch {
     for (AbstractInsnNode use : uses.givingAway(source)) {
       before &= code.indexOf(use) >= store;
     }
-    return before || !open.computeIfAbsent(source, this::openBehind).get(store);
+    if (!before && !open.containsKey(source)) {
+      open.put(source, openBehind(source));
+    }
+    return before || !open.get(source).get(store);
   }
 
   private static boolean isMaker(AbstractInsnNode source) {
@@ -201,7 +204,9 @@ final class EscapeSearch {
   private BitSet openBehind(AbstractInsnNode source) {
     BitSet seen = new BitSet();
     Deque<Integer> left = new ArrayDeque<>();
-    uses.givingAway(source).forEach(use -> addFollowing(code.indexOf(use), left));
+    for (AbstractInsnNode use : uses.givingAway(source)) {
+      addFollowing(code.indexOf(use), left);
+    }
     while (!left.isEmpty()) {
       int at = left.pop();
       if (!seen.get(at) && code.get(at) != source) {
@@ -217,7 +222,9 @@ final class EscapeSearch {
     if (!isEnd(instruction.getOpcode())) {
       to.push(at + 1);
     }
-    labels(instruction).forEach(label -> to.push(code.indexOf(label)));
+    for (LabelNode label : labels(instruction)) {
+      to.push(code.indexOf(label));
+    }
     for (TryCatchBlockNode block : method.tryCatchBlocks) {
       if (code.indexOf(block.start) <= at && at < code.indexOf(block.end)) {
         to.push(code.indexOf(block.handler));
@@ -291,7 +298,8 @@ final class EscapeSearch {
       }
       for (AbstractInsnNode source : value.insns) {
         if (isMaker(source)) {
-          givingAway.computeIfAbsent(source, any -> new HashSet<>()).add(instruction);
+          givingAway.putIfAbsent(source, new HashSet<>());
+          givingAway.get(source).add(instruction);
         }
       }
     }
@@ -349,7 +357,9 @@ final class EscapeSearch {
               && KEEPING_NOTHING.contains(call.owner + '.' + call.name);
       if (!harmless) {
         int first = isKept(instruction, operands) ? 1 : 0;
-        operands.subList(first, operands.size()).forEach(operand -> use(instruction, operand));
+        for (SourceValue operand : operands.subList(first, operands.size())) {
+          use(instruction, operand);
+        }
       }
       return super.naryOperation(instruction, operands);
     }

@@ -8,6 +8,8 @@ final class FieldNumbers {
   private final Map<String, Integer> numbers = new HashMap<>();
 
   synchronized int of(String owner, String name, String shape) {
-    return numbers.computeIfAbsent(owner + '.' + name + ' ' + shape, unused -> numbers.size());
+    int next = numbers.size();
+    Integer known = numbers.putIfAbsent(owner + '.' + name + ' ' + shape, next);
+    return known == null ? next : known;
   }
 }

@@ -21,7 +21,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.regex.Pattern;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.FieldVisitor;
@@ -51,9 +50,6 @@ final class Hierarchy {
   private static final int DECLARATIONS_ONLY =
       ClassReader.SKIP_CODE | ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES;
 
-  /** The packages of a JDK whose names say so. */
-  private static final Pattern OF_A_JDK = Pattern.compile("(javax?|jdk|sun|com/sun)/.*");
-
   /** Nobody waits longer for a loader: it may wait for the thread that asks. */
   private static final Duration PATIENCE = Duration.ofSeconds(2);
 
@@ -61,7 +57,35 @@ final class Hierarchy {
    * On threads of their own, loaders are asked for files. What they load meanwhile would not be
    * offered to this agent if they were asked by the thread that is transforming a class.
    */
-  private static final ExecutorService ASKING = Executors.newCachedThreadPool(asking());
+  private static final class Asking implements ThreadFactory {
+    static final ExecutorService THREADS = Executors.newCachedThreadPool(new Asking());
+
+    private final ThreadGroup group = Thread.currentThread().getThreadGroup();
+
+    /** Its threads take nothing over from those of the program that make them. */
+    @Override
+    public Thread newThread(Runnable work) {
+      Thread thread = new Thread(group, work, "memgraft class files", 0, false);
+      thread.setDaemon(true);
+      return thread;
+    }
+  }
+
+  /** Whether a loader finds the file of a class. */
+  private record Finds(ClassLoader loader, String name) implements Callable<Boolean> {
+    @Override
+    public Boolean call() {
+      return loader.getResource(name + ".class") != null;
+    }
+  }
+
+  /** What is in the file of a class. */
+  private record Reads(ClassLoader loader, String name) implements Callable<Known> {
+    @Override
+    public Known call() {
+      return fromFile(loader, name);
+    }
+  }
 
   /** Those that did not answer. */
   private final Set<ClassLoader> silent =
@@ -101,29 +125,24 @@ final class Hierarchy {
   }
 
   private Map<String, Known> of(ClassLoader loader) {
-    return classes.computeIfAbsent(loader, any -> new ConcurrentHashMap<>());
-  }
-
-  /** Its threads take nothing over from those of the program that make them. */
-  private static ThreadFactory asking() {
-    ThreadGroup group = Thread.currentThread().getThreadGroup();
-    return work -> {
-      Thread thread = new Thread(group, work, "memgraft class files", 0, false);
-      thread.setDaemon(true);
-      return thread;
-    };
+    synchronized (classes) {
+      classes.putIfAbsent(loader, new ConcurrentHashMap<>());
+      return classes.get(loader);
+    }
   }
 
   /** Whether the JVM brings a class of this name, be it that a program has one, too. */
   boolean isOfThePlatform(String name) {
-    return OF_A_JDK.matcher(name).matches()
-        || ofThePlatform.computeIfAbsent(
-            name,
-            any -> {
-              ClassLoader platform = ClassLoader.getPlatformClassLoader();
-              // It answers: its code is the JDK's alone.
-              return ask(null, () -> platform.getResource(name + ".class") != null).orElse(true);
-            });
+    if (Names.isOfAJdk(name)) {
+      return true;
+    }
+    Boolean known = ofThePlatform.get(name);
+    if (known == null) {
+      // It answers: its code is the JDK's alone.
+      known = ask(null, new Finds(ClassLoader.getPlatformClassLoader(), name)).orElse(true);
+      ofThePlatform.put(name, known);
+    }
+    return known;
   }
 
   /** What a loader says; empty where it does not answer, or fails. */
@@ -131,7 +150,7 @@ final class Hierarchy {
     if (silent.contains(loader)) {
       return Optional.empty();
     }
-    Future<T> answer = ASKING.submit(question);
+    Future<T> answer = Asking.THREADS.submit(question);
     long end = System.nanoTime() + PATIENCE.toNanos();
     boolean interrupted = false;
     try {
@@ -163,9 +182,13 @@ final class Hierarchy {
       return false;
     }
     Known known = find(loader, name);
-    return known == Known.NOTHING
-        || known.parent() != null && maybeSerializable(loader, known.parent())
-        || known.interfaces().stream().anyMatch(one -> maybeSerializable(loader, one));
+    boolean maybe =
+        known == Known.NOTHING
+            || known.parent() != null && maybeSerializable(loader, known.parent());
+    for (String one : known.interfaces()) {
+      maybe = maybe || maybeSerializable(loader, one);
+    }
+    return maybe;
   }
 
   private static Known read(ClassReader reader) {
@@ -231,7 +254,7 @@ final class Hierarchy {
     Known known = its.get(name);
     if (known == null) {
       // A superclass is loaded only after the class that is being defined now.
-      known = ask(loader, () -> fromFile(loader, name)).orElse(Known.NOTHING);
+      known = ask(loader, new Reads(loader, name)).orElse(Known.NOTHING);
       Known before = its.putIfAbsent(name, known);
       known = before == null ? known : before;
     }

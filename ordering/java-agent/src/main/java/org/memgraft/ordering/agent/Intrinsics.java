@@ -1,5 +1,6 @@
 package org.memgraft.ordering.agent;
 
+import java.util.List;
 import java.util.Set;
 
 /**
@@ -9,8 +10,8 @@ import java.util.Set;
  */
 final class Intrinsics {
   /** Packages whose ciphers and digests read and write their callers' arrays. */
-  private static final Set<String> CRYPTOGRAPHY =
-      Set.of(
+  private static final List<String> CRYPTOGRAPHY =
+      List.of(
           "com/sun/crypto/provider/", "sun/security/provider/", "sun/security/util/math/intpoly/");
 
   /** Classes that write to arrays which may be others'. */
@@ -61,7 +62,7 @@ final class Intrinsics {
     if (READERS.contains(owner)) {
       return Fence.ACQUIRE;
     }
-    boolean writes = WRITERS.contains(owner) || CRYPTOGRAPHY.stream().anyMatch(owner::startsWith);
+    boolean writes = WRITERS.contains(owner) || Names.begins(owner, CRYPTOGRAPHY);
     // Most methods of these classes take no array, and are compiled as they are.
     return writes && (shape.indexOf('[') > 0 || owner.endsWith("VectorSupport"))
         ? Fence.FULL

@@ -164,7 +164,10 @@ final class KnownClasses {
   }
 
   private Map<String, Known> of(ClassLoader loader) {
-    return classes.computeIfAbsent(loader, any -> new ConcurrentHashMap<>());
+    synchronized (classes) {
+      classes.putIfAbsent(loader, new ConcurrentHashMap<>());
+      return classes.get(loader);
+    }
   }
 
   /** The class of a name that a loader will give to the JVM; null: that is not certain. */

@@ -276,10 +276,14 @@ final class Speculation {
       return;
     }
     synchronized (switching) {
-      List<Speculated> left;
+      List<Speculated> left = new ArrayList<>();
       synchronized (all) {
         ended = ended == null ? why : ended;
-        left = all.stream().filter(one -> one.why == null).toList();
+        for (Speculated one : all) {
+          if (one.why == null) {
+            left.add(one);
+          }
+        }
       }
       if (!left.isEmpty()) {
         redefine(left, why);
@@ -312,8 +316,10 @@ final class Speculation {
     for (Class<?> at = type; at != null; at = at.getSuperclass()) {
       Speculated speculated = classes.get(internal(at));
       if (speculated != null) {
-        owner(at, speculated.ownerField())
-            .ifPresent(field -> found.add(new Owner(speculated, field)));
+        Optional<MethodHandle> field = owner(at, speculated.ownerField());
+        if (field.isPresent()) {
+          found.add(new Owner(speculated, field.get()));
+        }
       }
     }
     return List.copyOf(found);

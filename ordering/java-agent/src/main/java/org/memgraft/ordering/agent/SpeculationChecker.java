@@ -68,7 +68,9 @@ final class SpeculationChecker {
         volatiles.add(field.name + ' ' + field.desc);
       }
     }
-    read.methods.forEach(this::removeChanging);
+    for (MethodNode method : read.methods) {
+      removeChanging(method);
+    }
     boolean isFence = read.name.equals(VAR_HANDLE);
     for (MethodNode method : read.methods) {
       if (!isFence || !method.name.endsWith("Fence")) {
@@ -145,9 +147,10 @@ final class SpeculationChecker {
   }
 
   private boolean keepsPrivate(MethodNode method, int at) {
-    return searches
-        .computeIfAbsent(method, one -> EscapeSearch.in(read.name, one, facts))
-        .isPrivate(at);
+    if (!searches.containsKey(method)) {
+      searches.put(method, EscapeSearch.in(read.name, method, facts));
+    }
+    return searches.get(method).isPrivate(at);
   }
 
   /** The instruction right behind one. */

@@ -1,10 +1,8 @@
 package org.memgraft.ordering.agent;
 
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
@@ -75,20 +73,15 @@ final class SpeculativeFences extends Fences {
     this.sites = sites;
     this.accesses = accesses;
     constructs = method.equals("<init>");
-    Map<Speculation.Speculated, Integer> ofThis = new HashMap<>();
+    Set<Speculation.Speculated> ofThis = new HashSet<>();
     for (Receivers.Access access : accesses) {
       Resolved found = resolve(access);
       resolved.add(found);
-      if (found.speculated != null && access.ofThis() && !constructs) {
-        ofThis.merge(found.speculated, 1, Integer::sum);
+      boolean checked = found.speculated != null && access.ofThis() && !constructs;
+      if (checked && !ofThis.add(found.speculated)) {
+        checkedAtEntry.add(found.speculated);
       }
     }
-    ofThis.forEach(
-        (speculated, times) -> {
-          if (times > 1) {
-            checkedAtEntry.add(speculated);
-          }
-        });
   }
 
   private Resolved resolve(Receivers.Access access) {

@@ -29,9 +29,6 @@ final class Subset {
   private static final Pattern ENTRY =
       Pattern.compile(PART + "(\\." + PART + ")*\\.(" + PART + "(\\[]|\\(\\))?|\\*)");
 
-  /** The packages whose classes come with a JVM. */
-  private static final Pattern OF_A_JVM = Pattern.compile("(javax?|jdk|sun|com\\.sun)\\..*");
-
   private final Set<String> entries;
   private final List<String> prefixes;
   private final Hierarchy hierarchy;
@@ -43,7 +40,9 @@ final class Subset {
     this.prefixes = prefixes;
     this.hierarchy = hierarchy;
     if (entries != null) {
-      entries.forEach(entry -> fields.add(entry.substring(entry.lastIndexOf('.') + 1)));
+      for (String entry : entries) {
+        fields.add(entry.substring(entry.lastIndexOf('.') + 1));
+      }
     }
   }
 
@@ -99,8 +98,8 @@ final class Subset {
   /** Whether it may name something of the JVM's own classes. */
   boolean reachesTheJdk() {
     return isAll()
-        || entries.stream().anyMatch(entry -> OF_A_JVM.matcher(entry).matches())
-        || prefixes.stream().anyMatch(prefix -> OF_A_JVM.matcher(prefix).matches());
+        || entries.stream().anyMatch(entry -> Names.isOfAJdk(entry.replace('.', '/')))
+        || prefixes.stream().anyMatch(prefix -> Names.isOfAJdk(prefix.replace('.', '/')));
   }
 
   /**

@@ -8,7 +8,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.regex.Pattern;
 import org.objectweb.asm.ClassReader;
 
 /** Rewrites each class when the JVM loads or retransforms it, and keeps what could not be. */
@@ -22,7 +21,7 @@ final class Transformer implements ClassFileTransformer {
   private static final int MOST_NAMED = 20;
 
   /** In code of the program's own loaders. */
-  private static final Pattern OF_A_JDK = Pattern.compile("(java|jdk|sun|com/sun)/.*");
+  private static final List<String> OF_A_JDK = List.of("java/", "jdk/", "sun/", "com/sun/");
 
   private final Checks check;
   private final boolean ofTheJdk;
@@ -69,7 +68,7 @@ final class Transformer implements ClassFileTransformer {
 
   /** Whether the class comes with the JVM. */
   static boolean isOfTheJdk(ClassLoader loader, String name) {
-    return !mayNamePrograms(loader) || OF_A_JDK.matcher(name).matches();
+    return !mayNamePrograms(loader) || Names.begins(name, OF_A_JDK);
   }
 
   private static String nameIn(byte[] original) {
@@ -103,7 +102,9 @@ final class Transformer implements ClassFileTransformer {
       if (check != null) {
         checked.incrementAndGet();
       }
-      found.forEach(method -> unfenced.add(method, "an access without a fence"));
+      for (String method : found) {
+        unfenced.add(method, "an access without a fence");
+      }
       return rewritten;
     } catch (Throwable e) {
       // The JVM would drop it, and take the class as it was without a word.
@@ -122,6 +123,11 @@ final class Transformer implements ClassFileTransformer {
   /** Whether a class of this name was offered, as Class.getName has it. */
   boolean hasSeen(String name) {
     return seen.contains(name);
+  }
+
+  /** Whether each class is read again. */
+  boolean checks() {
+    return check != null;
   }
 
   Sites sites() {

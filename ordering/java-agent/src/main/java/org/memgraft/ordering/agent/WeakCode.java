@@ -23,8 +23,6 @@ final class WeakCode {
   private static final Pattern WITHOUT_OBJECTS =
       Pattern.compile("\\(([ZBCSIJFD]|Ljava/lang/String;)*\\).*");
 
-  private static final Pattern OF_A_JDK = Pattern.compile("\\[.*|(javax?|jdk|sun|com/sun)/.*");
-
   /** References to these show no state that could be old. */
   private static final Set<String> UNCHANGING =
       Set.of(
@@ -43,7 +41,7 @@ final class WeakCode {
 
   /** Whether a class comes with the JVM; arrays do. */
   static boolean isOfTheJdk(String owner) {
-    return OF_A_JDK.matcher(owner).matches();
+    return owner.startsWith("[") || Names.isOfAJdk(owner);
   }
 
   /** Tells methods of different names or shapes apart, nearly always; never 0. */
