@@ -116,6 +116,7 @@ def test_what_accesses_are_fenced_with(
 
 
 ACCESSES_OF_BYTECODE = {
+    "loadFinal": ["load"],
     "loadVolatile": ["ldar"],
     "storeVolatile": ["stlr", "dmb ish"],
     "storeReference": ["store", *CARD, "dmb ish"],
@@ -127,7 +128,7 @@ ACCESSES_OF_BYTECODE = {
 def test_what_the_engine_bytecode_fences_accesses_with(
     java_aarch64: list[str | Path], programs: Path, tmp_path: Path
 ) -> None:
-    """The dissertation's own mapping, and a fence behind stlr, which a plain load could pass."""
+    """The dissertation's own mapping, but for final fields, and a fence behind stlr, which a plain load could pass."""
     found = fences_with([f"-javaagent:{JAR}=check,summary={tmp_path}"], java_aarch64, programs, "c2")
     expected = {method: seed for method, (_, seed, _) in ACCESSES.items() if method != "loadReferent"}
     expected |= ACCESSES_OF_BYTECODE
