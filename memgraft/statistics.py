@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 MIN_PAIRS = 6
 """The smallest number of pairs whose exact 95 % interval of the median is finite.
@@ -59,8 +59,8 @@ def exact_median(values: Sequence[float]) -> Interval:
     n = len(ordered)
     if n < MIN_PAIRS:
         raise ValueError(f"{n} values: an exact interval of the median needs at least {MIN_PAIRS}")
-    # binom.ppf gives the smallest j with P(X <= j) >= q, so P(X <= j - 1) < q: exactly k = j.
-    k = int(stats.binom.ppf((1 - CONFIDENCE) / 2, n, 0.5))
+    # The smallest j with P(X <= j) >= q, so that P(X <= j - 1) < q: exactly k = j.
+    k = int(np.searchsorted(special.bdtr(np.arange(n), n, 0.5), (1 - CONFIDENCE) / 2))
     return Interval(float(np.median(ordered)), float(ordered[k - 1]), float(ordered[n - k]))
 
 
@@ -115,6 +115,9 @@ def drift(values: Sequence[float]) -> Interval:
     The Theil-Sen slope and its interval, which a few odd launches do not move (Sen, "Estimates of the Regression
     Coefficient Based on Kendall's Tau", JASA 63, 1968).
     """
+    # It alone needs scipy's statistics, which take most of a second to import.
+    from scipy import stats
+
     slope = stats.theilslopes(np.asarray(values, dtype=float), alpha=CONFIDENCE)
     scale = (len(values) - 1) / float(np.median(values))
     return Interval(float(slope.slope) * scale, float(slope.low_slope) * scale, float(slope.high_slope) * scale)

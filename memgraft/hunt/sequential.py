@@ -8,8 +8,7 @@ Mathematical Statistics 16, 1945): the ratio of what both say of the launches so
 import math
 from dataclasses import dataclass
 
-import numpy as np
-from scipy import stats
+from scipy import special
 
 REMAINING = 0.1
 """Of the rate at which the stock fails: a rate up to this is a failure that has vanished.
@@ -58,7 +57,7 @@ def lowest_rate(failures: int, launches: int) -> float:
     """The lower end of the one-sided 95 % interval of a rate (Clopper and Pearson, Biometrika 26, 1934)."""
     if failures == 0:
         return 0.0
-    low = float(stats.beta.ppf(1 - RATE_CONFIDENCE, failures, launches - failures + 1))
+    low = float(special.betaincinv(failures, launches - failures + 1, 1 - RATE_CONFIDENCE))
     return min(low, MOST)
 
 
@@ -66,10 +65,12 @@ def highest_rate(failures: int, launches: int) -> float:
     """The upper end of that interval."""
     if failures == launches:
         return 1.0
-    return float(stats.beta.ppf(RATE_CONFIDENCE, failures + 1, launches - failures))
+    return float(special.betaincinv(failures + 1, launches - failures, RATE_CONFIDENCE))
 
 
 def chance_of_no_difference(failures: int, launches: int, other_failures: int, other_launches: int) -> float:
     """How likely so many more failures are on the first side if both sides fail alike (Fisher's exact test)."""
-    table = np.array([[failures, launches - failures], [other_failures, other_launches - other_failures]])
-    return float(stats.fisher_exact(table, alternative="greater")[1])
+    together = failures + other_failures
+    most = min(launches, together)
+    as_many = sum(math.comb(launches, k) * math.comb(other_launches, together - k) for k in range(failures, most + 1))
+    return as_many / math.comb(launches + other_launches, together)

@@ -20,6 +20,8 @@ def import_everything() -> None:
     for module in pkgutil.walk_packages(memgraft.__path__, "memgraft."):
         if not module.name.startswith("memgraft.tests") and not module.name.endswith("__main__"):
             importlib.import_module(module.name)
+    # What these import when they need it.
+    importlib.import_module("scipy.stats")
 
 
 def serve() -> dict[str, Any]:
