@@ -142,8 +142,8 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return classes
 
 
-def memgraft(*arguments: str | Path, **changes: str) -> subprocess.CompletedProcess[str]:
-    return run([ROOT / "bin/memgraft", *arguments], **changes)
+def memgraft(*arguments: str | Path, limit: float | None = None, **changes: str) -> subprocess.CompletedProcess[str]:
+    return run([ROOT / "bin/memgraft", *arguments], limit=limit, **changes)
 
 
 DRIVER = """

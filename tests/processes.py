@@ -32,18 +32,19 @@ def clean_environment(**changes: str) -> dict[str, str]:
     return environment | changes
 
 
-def run(command: Iterable[object], **changes: str) -> subprocess.CompletedProcess[str]:
-    """Runs a program to its end. What takes longer than LIMIT is a failure, with the stacks of all its threads."""
+def run(command: Iterable[object], *, limit: float | None = None, **changes: str) -> subprocess.CompletedProcess[str]:
+    """Runs a program to its end. What takes longer than its limit is a failure, with the stacks of all its threads."""
+    limit = limit or LIMIT
     words = [str(word) for word in command]
     process = subprocess.Popen(
         words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean_environment(**changes)
     )
     try:
-        output, errors = process.communicate(timeout=LIMIT)
+        output, errors = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
         where = end([psutil.Process(process.pid)])
         output, errors = process.communicate()
-        pytest.fail(f"not ended within {LIMIT} s: {' '.join(words)}\n{where}\n{output[-3000:]}\n{errors[-3000:]}")
+        pytest.fail(f"not ended within {limit:g} s: {' '.join(words)}\n{where}\n{output[-3000:]}\n{errors[-3000:]}")
     except BaseException:  # the test's own time limit, or Ctrl-C
         print(end([psutil.Process(process.pid)]))
         process.communicate()

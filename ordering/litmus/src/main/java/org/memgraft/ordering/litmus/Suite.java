@@ -19,6 +19,8 @@ final class Suite {
   /** The control: volatile in Java too, and so always SC. */
   private static final String VOLATILE = "volatile-int";
 
+  private static final String NATIVE = "reflected-array";
+
   private final List<Litmus> tests = new ArrayList<>();
   private final Map<String, Place> places = places();
 
@@ -51,7 +53,7 @@ final class Suite {
     places.put("handle-release", Accessors.handles("getAcquire", "setRelease"));
     places.put("handle-array", new Place.ArrayHandles(Type.INT));
     places.put("reflection", Accessors.reflection());
-    places.put("reflected-array", new Place.ReflectedArrays());
+    places.put(NATIVE, new Place.ReflectedArrays());
     places.put("lazyset", Accessors.lazySet());
     places.put(VOLATILE, new Place.Fields(Type.INT, ACC_VOLATILE, false));
     return places;
@@ -83,7 +85,7 @@ final class Suite {
     "handle-release",
     "handle-array",
     "reflection",
-    "reflected-array",
+    NATIVE,
     "lazyset",
     VOLATILE
   };
@@ -299,7 +301,8 @@ final class Suite {
   }
 
   private static Litmus.Showing showing(String location) {
-    if (location.equals(VOLATILE)) {
+    // A JVM has a fence where a native method ends.
+    if (location.equals(VOLATILE) || location.equals(NATIVE)) {
       return Litmus.Showing.NONE;
     }
     boolean byLibrary = location.matches("handle-.*|reflection|lazyset");
