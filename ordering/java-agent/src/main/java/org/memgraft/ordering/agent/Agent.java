@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Map;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassWriter;
-import org.objectweb.asm.commons.SerialVersionUIDAdder;
 
 /** The agent, where {@link Premain} has found a JVM that is new enough. */
 public final class Agent {
@@ -197,7 +196,7 @@ public final class Agent {
         throw new IllegalStateException("the rewriter left an access without a check");
       }
       // As for a class that is serializable and does not say which version it is.
-      new ClassReader(own).accept(new SerialVersionUIDAdder(new ClassWriter(0)), 0);
+      new ClassReader(own).accept(new SerialVersion(new ClassWriter(0)), 0);
     }
   }
 

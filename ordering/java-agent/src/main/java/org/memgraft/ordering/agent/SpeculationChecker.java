@@ -41,6 +41,11 @@ final class SpeculationChecker {
   private final Map<MethodNode, EscapeSearch> searches = new IdentityHashMap<>();
   private final List<String> found = new ArrayList<>();
 
+  /** The method that was asked about last, and where its values come from. */
+  private MethodNode traced;
+
+  private Frame<SourceValue>[] sources;
+
   private SpeculationChecker(Machine machine, KnownClasses.Facts facts) {
     this.machine = machine;
     this.facts = facts;
@@ -204,20 +209,30 @@ final class SpeculationChecker {
 
   /** Whether the object of an access can only come from the local variable 0, which nobody sets. */
   private boolean isThis(MethodNode method, int at, boolean loads) {
+    if (traced != method) {
+      traced = method;
+      sources = sourcesOf(method);
+    }
+    if (sources == null) {
+      return false;
+    }
+    Frame<SourceValue> frame = sources[at];
+    // What is never reached accesses nothing.
+    return frame == null
+        || comesFromThis(method, sources, frame.getStack(frame.getStackSize() - (loads ? 1 : 2)));
+  }
+
+  /** Where the values come from at each instruction; null: it cannot be told. */
+  private Frame<SourceValue>[] sourcesOf(MethodNode method) {
     for (AbstractInsnNode instruction : method.instructions) {
       if (instruction.getOpcode() == Opcodes.ASTORE && ((VarInsnNode) instruction).var == 0) {
-        return false;
+        return null;
       }
     }
     try {
-      Frame<SourceValue>[] frames =
-          new Analyzer<>(new SourceInterpreter()).analyze(read.name, method);
-      Frame<SourceValue> frame = frames[at];
-      // What is never reached accesses nothing.
-      return frame == null
-          || comesFromThis(method, frames, frame.getStack(frame.getStackSize() - (loads ? 1 : 2)));
+      return new Analyzer<>(new SourceInterpreter()).analyze(read.name, method);
     } catch (AnalyzerException e) {
-      return false;
+      return null;
     }
   }
 

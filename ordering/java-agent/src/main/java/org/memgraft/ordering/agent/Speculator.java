@@ -6,7 +6,6 @@ import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.FieldVisitor;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
-import org.objectweb.asm.commons.SerialVersionUIDAdder;
 
 /**
  * Rewrites a class that may access fields of the program's: each method gets its {@link
@@ -58,7 +57,7 @@ final class Speculator extends ClassVisitor {
             new Speculator(writer, work, in, receivers, work.facts().fields(reader), mine), name);
     if (owned && hierarchy.maybeSerializable(offer.loader(), name)) {
       // One more field would change its default.
-      first = new SerialVersionUIDAdder(first);
+      first = new SerialVersion(first);
     }
     reader.accept(first, 0);
     byte[] rewritten = writer.toByteArray();
