@@ -10,6 +10,7 @@
 
 #include "fake_heap.h"
 #include "memgraft/allocation/hierarchy.h"
+#include "memgraft/deep.h"
 
 namespace memgraft::allocation {
 namespace {
@@ -28,7 +29,7 @@ TEST_P(Stress, HandsOutEveryWordOnce) {
     GTEST_SKIP() << "no restartable sequences here";
   }
   constexpr int kThreads = 8;
-  constexpr int kCollections = 20;
+  const int collections = is_deep() ? 20 : 5;
   constexpr Words kHeapWords = 200'000_words;
   FakeHeap heap(kHeapWords);
   Hierarchy buffers(setting.levels, Topology::of_system(), heap.functions(), setting.restartable);
@@ -43,7 +44,7 @@ TEST_P(Stress, HandsOutEveryWordOnce) {
   for (unsigned seed = 0; seed < kThreads; ++seed) {
     threads.emplace_back([&, seed] {
       std::minstd_rand random(seed + 1);
-      for (int collection = 0; collection < kCollections; ++collection) {
+      for (int collection = 0; collection < collections; ++collection) {
         while (true) {
           const Words wanted{2 + (random() % 120)};
           const auto taken = buffers.take(std::min(wanted, 16_words), wanted, nullptr);

@@ -6,7 +6,7 @@ stderr=TEXT, collector=NAME, tlabs=N, epochs=N, pause=S (CPU seconds of zeroing 
 per iteration).
 """
 
-# Tests launch it a thousand times: it imports as little as it can.
+# Tests launch it a thousand times: it imports as little as it can, and nothing that the hunt's stand-in has, too.
 # ruff: noqa: PTH123
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ class World {
 TEST_P(Stress, NobodyWritesToMemoryThatWasHandedOut) {
   // Whether a thread meets the helper in a block is luck. The gate asks for none of it, because the tests of
   // a frozen helper bring every meeting about; the deep tests live long enough to see some.
-  Rounds generations(100, 20'000);
+  Rounds generations(40, 20'000);
   const Shape shape = GetParam();
   Nursery nursery(4 * kMiB);  // outlives the helper
   ZeroingAhead ahead(settings(shape.may_steal, shape.block_bytes));
