@@ -238,6 +238,10 @@ def test_a_finding_of_the_gallery_is_judged_by_what_the_program_lacks() -> None:
     assert not judged("bugs.StoppingFlag", "reports")
     assert not judged("bugs.StoppingFlag", "stopping", "reports")
     assert not judged("bugs.StoppingFlag", verdict="not a missing volatile")
+    besides = {"more": [{"name": "bugs.TornPair.version"}]}
+    torn = {"verdict": "found", "cure": [{"name": "bugs.TornPair.right"}]}
+    assert not PROGRAMS["bugs.TornPair"].is_right(torn)
+    assert PROGRAMS["bugs.TornPair"].is_right({**torn, "model": besides})
     assert judged("bugs.PetersonsLock", "turn", "wants1")
     assert not judged("bugs.PetersonsLock", "turn", "inside")
     assert judged("decoys.Deadlock", verdict="not a missing volatile")

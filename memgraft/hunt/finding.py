@@ -56,6 +56,20 @@ class Confirmed:
         }
 
 
+@dataclass(frozen=True)
+class Model:
+    """What the Java memory model asks for, where this machine asks for less: launches with weak memory."""
+
+    everything: Count
+    """All suspects in order."""
+    found: Count
+    """What is enough on this machine in order."""
+    enough: bool
+    """Whether it does not fail with that in order."""
+    more: Suspects = frozenset()
+    """What it takes besides; nothing where it is enough, or where that was not found."""
+
+
 @dataclass
 class Phase:
     """A part of the hunt, and its launches in order."""
@@ -107,6 +121,8 @@ class Finding:
     confirmed: Confirmed | None = None
     hotspot: Count | None = None
     """All accesses put in order by the other engine."""
+    model: Model | None = None
+    """Not of a hunt with weak memory, which asks nothing else."""
     declared: dict[str, Declared] = field(default_factory=dict)
     """Where the sources declare what was found, by its name."""
     patch: str = ""
@@ -119,6 +135,11 @@ class Finding:
         return known or Suspect(name)
 
     @property
+    def lacking(self) -> Suspects:
+        """All that is to be put in order: what this machine needs, and what the Java memory model asks for besides."""
+        return self.cure | self.model.more if self.model else self.cure
+
+    @property
     def doing(self) -> str:
         """What the hunt was busy with; of use where time ran out."""
         return self.phases[-1].doing if self.phases else ""
@@ -128,9 +149,9 @@ class Finding:
         """What may have happened, of a verdict that names something."""
         if self.verdict is not Verdict.FOUND:
             return None
-        others = frozenset().union(*self.conflicts) - self.cure
+        others = frozenset().union(*self.conflicts) - self.lacking
         return explain(
-            [self.suspect(name) for name in sorted(self.cure)], [self.suspect(name) for name in sorted(others)]
+            [self.suspect(name) for name in sorted(self.lacking)], [self.suspect(name) for name in sorted(others)]
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -158,10 +179,19 @@ class Finding:
             "alternatives": [sorted(one) for one in self.alternatives],
             "confirmed": self.confirmed.as_json() if self.confirmed else None,
             "hotspot": self.hotspot.as_json() if self.hotspot else None,
+            "model": self._model_as_json(self.model) if self.model else None,
             "explanation": explanation.as_json() if explanation else None,
             "phases": [phase.as_json() for phase in self.phases],
             "patch": self.patch,
             "notes": self.notes,
+        }
+
+    def _model_as_json(self, model: Model) -> dict[str, Any]:
+        return {
+            "everything": model.everything.as_json(),
+            "found": model.found.as_json(),
+            "enough": model.enough,
+            "more": [self._cure_as_json(name) for name in sorted(model.more)],
         }
 
     def _cure_as_json(self, name: str) -> dict[str, Any]:

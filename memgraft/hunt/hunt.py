@@ -10,9 +10,9 @@ from pathlib import Path
 from memgraft.errors import CannotTakeError, WrongUsageError
 from memgraft.formats.ordering import Observed
 from memgraft.hunt import provocations
-from memgraft.hunt.finding import Confirmed, Finding, Phase, Verdict
+from memgraft.hunt.finding import Confirmed, Finding, Model, Phase, Verdict
 from memgraft.hunt.patch import find, is_field, patch
-from memgraft.hunt.search import Suspects, search
+from memgraft.hunt.search import Found, Suspects, search
 from memgraft.hunt.sequential import SequentialTest, chance_of_no_difference, lowest_rate
 from memgraft.hunt.suspects import Observation
 from memgraft.hunt.trials import (
@@ -274,9 +274,10 @@ class Hunt:
         confirmed = self._what_remains(confirmed, observation, test)
         if confirmed.delayed is not None and self._is_gone(confirmed.delayed, test):
             return Verdict.TIMING
-        self._fix()
         if not self._asked.weak:
             self._ask_the_other_engine(test)
+            self._ask_the_model(observation, test)
+        self._fix()
         return Verdict.FOUND
 
     def _what_remains(self, confirmed: Confirmed, observation: Observation, test: SequentialTest) -> Confirmed:
@@ -284,24 +285,12 @@ class Hunt:
 
         The fresh launches of all that it takes.
         """
-        finding, trials = self.finding, self._trials
+        finding = self.finding
         try:
             while confirmed.ordered.failures and finding.cure < finding.suspects:
-                cure = self._in_order(finding.cure)
                 self._begin(f"it still fails now and then with {listed(sorted(finding.cure), 'and')} in order")
-                count = deepcopy(confirmed.ordered)
-                while count.failures < FAILURES_WANTED and count.launches < REMAINDER_LAUNCHES:
-                    count.add(trials.once(cure), 0.0)
-                rest = SequentialTest(lowest_rate(count.failures, count.launches))
-
-                def fails(plain: Suspects, rest: SequentialTest = rest) -> bool:
-                    return not trials.gone(self._in_order(finding.suspects - plain), rest)
-
-                found = None
-                if not fails(frozenset()):
-                    left = finding.suspects - finding.cure
-                    found = search(left, fails, observation.rank, observation.weight)
-                if found is None or not found.cure:
+                found = self._besides(self._in_order, deepcopy(confirmed.ordered), observation)
+                if found is None:
                     finding.notes.append("it still fails now and then, and does so with all suspects in order")
                     break
                 more = finding.cure | found.cure
@@ -312,10 +301,30 @@ class Hunt:
             finding.notes.append("it still fails now and then; there was no time left to look for what else it takes")
         return confirmed
 
+    def _besides(
+        self, setting: Callable[[Suspects], Setting], with_cure: Count, observation: Observation
+    ) -> Found | None:
+        """What else it takes, where it fails now and then with the cure in order; None: nothing among the suspects.
+
+        `with_cure` are launches with the cure in order, which more are added to.
+        """
+        finding, trials = self.finding, self._trials
+        while with_cure.failures < FAILURES_WANTED and with_cure.launches < REMAINDER_LAUNCHES:
+            with_cure.add(trials.once(setting(finding.cure)), 0.0)
+        rest = SequentialTest(lowest_rate(with_cure.failures, with_cure.launches))
+
+        def fails(plain: Suspects) -> bool:
+            return not trials.gone(setting(finding.suspects - plain), rest)
+
+        if fails(frozenset()):
+            return None
+        found = search(finding.suspects - finding.cure, fails, observation.rank, observation.weight)
+        return found if found.cure else None
+
     def _fix(self) -> None:
         """Makes the patch, where there are sources."""
         finding, asked = self.finding, self._asked
-        fields = [finding.suspect(name) for name in sorted(finding.cure) if is_field(name)]
+        fields = [finding.suspect(name) for name in sorted(finding.lacking) if is_field(name)]
         if not asked.sources or not fields:
             return
         java = java_of(self._trials.program)
@@ -348,6 +357,43 @@ class Hunt:
             self.finding.notes.append(f"the engine hotspot could not be asked, too: {error}")
         if self._trials.counts[other].launches:
             self.finding.hotspot = self._trials.counts[other]
+
+    def _ask_the_model(self, observation: Observation, test: SequentialTest) -> None:
+        """Whether the cure would do where loads may get old values, too, and if not, what else it takes there.
+
+        The finding does not depend on it.
+        """
+        finding, trials = self.finding, self._trials
+        if not finding.suspects <= observation.own:
+            # With weak memory the JDK's classes are as they were.
+            return
+        self._begin("the Java memory model: is that enough where loads may get old values?")
+        if not self._asked.hang_fixed:
+            # Weak memory takes its time.
+            trials.symptom = replace(trials.symptom, hang_seconds=HANG_SECONDS)
+
+        def weak(names: Suspects) -> Setting:
+            return self._setting(Kind.WEAK, names)
+
+        everything, with_cure = trials.counts[weak(finding.suspects)], trials.counts[weak(finding.cure)]
+        try:
+            if not trials.gone(weak(finding.suspects), test):
+                finding.notes.append(
+                    "with weak memory it fails with all suspects in order, too: whether what was found is enough by "
+                    "the Java memory model is not known"
+                )
+                return
+            self._settle_hang()
+            finding.model = Model(everything, with_cure, enough=trials.gone(weak(finding.cure), test))
+            if finding.model.enough:
+                return
+            found = self._besides(weak, deepcopy(with_cure), observation)
+            if found is not None:
+                finding.model = replace(finding.model, more=found.cure)
+        except OutOfTimeError:
+            finding.notes.append("there was no time left to ask what the Java memory model needs in order")
+        except CannotTakeError as error:
+            finding.notes.append(f"weak memory could not be tried: {error}")
 
     def _confirm(self, names: Suspects, test: SequentialTest) -> Confirmed:
         """Fresh launches, by turns, so that a change of the machine's load is on all sides."""

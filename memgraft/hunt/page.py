@@ -46,7 +46,7 @@ def render(finding: Finding) -> str:
             }
             for what, count in rows(finding)
         ],
-        cure=[_suspect(finding, name) for name in sorted(finding.cure)] if finding.verdict is Verdict.FOUND else [],
+        cure=[_suspect(finding, name) for name in sorted(finding.lacking)] if finding.verdict is Verdict.FOUND else [],
         besides=list(besides(finding)),
         explanation=explanation
         and {
@@ -120,6 +120,8 @@ def _order(setting: Setting, finding: Finding) -> str:
     if not setting.names and setting.kind in KINDS:
         return KINDS[setting.kind]
     how = "only as slow" if setting.kind is Kind.DELAYED else "in order"
+    if setting.kind is Kind.WEAK and not finding.weak:
+        how = "weak memory, in order"
     plain = finding.suspects - setting.names
     if len(setting.names) <= FEW:
         return f"{how}: {listed(sorted(setting.names), 'and') if setting.names else 'nothing'}"

@@ -53,7 +53,7 @@ def sarif(finding: Finding, sources: Sequence[Path], root: Path) -> dict[str, An
                         "toolExecutionNotifications": told,
                     }
                 ],
-                "results": [of.result(name) for name in sorted(finding.cure)] if found else [],
+                "results": [of.result(name) for name in sorted(finding.lacking)] if found else [],
             }
         ],
     }

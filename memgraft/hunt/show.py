@@ -5,7 +5,7 @@ from itertools import zip_longest
 
 from memgraft.formats.ordering import Accessor
 from memgraft.hunt.explain import Explanation, Step
-from memgraft.hunt.finding import Confirmed, Finding, Verdict
+from memgraft.hunt.finding import Confirmed, Finding, Model, Verdict
 from memgraft.hunt.patch import Declared, is_field
 from memgraft.hunt.search import Suspects
 from memgraft.hunt.sequential import highest_rate
@@ -53,6 +53,9 @@ def rows(finding: Finding) -> Iterator[tuple[str, Count]]:
         yield "the stock on this machine", finding.plain
     if finding.hotspot is not None:
         yield "all, by HotSpot's joints", finding.hotspot
+    if finding.model is not None:
+        yield "all suspects, weak memory", finding.model.everything
+        yield "those found, weak memory", finding.model.found
 
 
 def symptoms(count: Count) -> str:
@@ -90,7 +93,7 @@ def headline(finding: Finding) -> str:
 
 
 def _found(finding: Finding, confirmed: Confirmed | None) -> str:
-    what = "Missing volatile" if all(map(is_field, finding.cure)) else "Missing order"
+    what = "Missing volatile" if all(map(is_field, finding.lacking)) else "Missing order"
     if confirmed is None:
         return f"{what}: {names_of(finding.cure)}."
     them = "it" if len(finding.cure) == 1 else "them"
@@ -98,7 +101,17 @@ def _found(finding: Finding, confirmed: Confirmed | None) -> str:
         f"{what}: {names_of(finding.cure)}. With {them} in order "
         f"{confirmed.ordered.failures} of {confirmed.ordered.launches} launches failed, without "
         f"{confirmed.stock.failures} of {confirmed.stock.launches} (p = {confirmed.chance:.1g})."
+        f"{_of_the_model(finding.model, them) if finding.model else ''}"
     )
+
+
+def _of_the_model(model: Model, them: str) -> str:
+    """Where this machine needs less in order than the Java memory model."""
+    if model.enough:
+        return ""
+    failed = f"with weak memory {model.found.failures} of {model.found.launches} launches failed with {them} in order"
+    more = f"{names_of(model.more)} must be in order, too" if model.more else "what else it takes was not found"
+    return f" That is enough on this machine and not by the Java memory model: {failed}; {more}."
 
 
 def provoked(finding: Finding) -> Iterator[str]:
@@ -119,7 +132,7 @@ def besides(finding: Finding) -> Iterator[str]:
 
 
 def _details(finding: Finding) -> Iterator[str]:
-    for name in sorted(finding.cure):
+    for name in sorted(finding.lacking):
         yield ""
         yield from _suspect(finding.suspect(name), finding.declared.get(name))
     if explanation := finding.explanation:

@@ -41,11 +41,17 @@ class Program:
     """What the hunt needs, or the program does not fail."""
 
     def is_right(self, finding: dict[str, Any]) -> bool:
-        cure = frozenset(one["name"] for one in finding["cure"])
+        cure = frozenset(named(finding))
         if not self.answers:
             return bool(finding["verdict"] != "found")
         right = any(cure == answer or (self.part and cure <= answer) for answer in self.answers)
         return bool(finding["verdict"] == "found") and right
+
+
+def named(finding: dict[str, Any]) -> list[str]:
+    """What must be volatile: on this machine, and besides by the Java memory model."""
+    model = finding.get("model") or {"more": []}
+    return [one["name"] for one in (*finding["cure"], *model["more"])]
 
 
 def programs() -> list[Program]:
@@ -109,7 +115,7 @@ def main(words: Sequence[str]) -> int:
             found = hunt(known[name], classes, Path(scratch) / name, options)
             right = known[name].is_right(found)
             wrong += not right
-            cure = " and ".join(one["name"] for one in found["cure"]) or "-"
+            cure = " and ".join(named(found)) or "-"
             print(
                 f"{'right' if right else 'WRONG'}  {name}: {found['verdict']}: {cure}; the stock fails in "
                 f"{found['stock']['failures']} of {found['stock']['launches']}; {found['launches']} launches, "

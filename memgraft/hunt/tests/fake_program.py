@@ -6,6 +6,7 @@ others=a.A.u,a.A.v: further names that threads share. alone=a.A.t: a name that o
 rare=a.A.r: it also fails in every fifth launch as long as this name is left plain (needs count=FILE).
 late=a.A.l:N: from the Nth launch on it also fails as long as this name is left plain (needs count=FILE).
 still=a.A.s: a conflict of this name alone, which also stops failing where nothing but this name takes time.
+model=a.A.m: with weak memory it also fails as long as this name is left plain; model=none: whatever is in order.
 shy=1: it fails only where C2 is stressed.
 counted=a.A.c: a name of a conflict that both threads count up.
 hidden=a.A.h: a name of a conflict that no thread was seen to touch. refuse=CODE: the agent refuses the JVM.
@@ -54,8 +55,8 @@ named = []
 if "only" in options:
     with open(read_path(options["only"]), encoding="utf-8") as only:
         named = only.read().split()
-slow = bool(named) or bool(agent and not options.keys() & {"only", "observe"})
-everything = bool(agent) and not options.keys() & {"only", "observe"}
+everything = bool(agent) and not options.keys() & {"only", "observe", "weak"}
+slow = bool(named) or everything
 
 
 def in_order(name: str) -> bool:
@@ -71,6 +72,8 @@ if "late" in words:
     fails |= not in_order(name) and launches >= int(number)
 if "still" in words:
     fails |= not in_order(words["still"]) and not ("delay" in options and named == [words["still"]])
+if "model" in words and "weak" in options:
+    fails |= not in_order(words["model"])
 if "shy" in words and "-XX:+StressLCM" not in given:
     fails = False
 if "slow" in words:
@@ -91,6 +94,7 @@ if "summary" in options and "mute" not in words:
         ]
         shared += words.get("others", "").split(",") if "others" in words else []
         shared += [words[one].partition(":")[0] for one in ("late", "still") if one in words]
+        shared += [words["model"]] if words.get("model", "none") != "none" else []
         shared += [words["rare"]] if words.get("rare", "none") != "none" else []
         one: dict[str, object] = {
             "thread": "one",

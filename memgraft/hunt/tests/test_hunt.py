@@ -81,6 +81,59 @@ def test_the_other_engine_is_asked_too(hunt: Hunt) -> None:
     assert found["notes"] == []
 
 
+def test_the_memory_model_is_asked_whether_that_is_enough(hunt: Hunt) -> None:
+    found = hunt.found("conflicts=a.A.x", OTHERS)
+    model = found["model"]
+    assert (model["enough"], model["more"]) == (True, [])
+    assert model["everything"]["failures"] == model["found"]["failures"] == 0
+    assert model["everything"]["launches"] == model["found"]["launches"] == 6
+    hunt.output = hunt.output.with_name("again")
+    said = hunt("conflicts=a.A.x", OTHERS).out
+    assert "those found, weak memory        0         6" in said
+    assert "by the Java memory model" not in said
+
+
+def test_what_the_memory_model_needs_besides_is_found(hunt: Hunt) -> None:
+    """On this machine one field is enough; where loads may get old values, it takes another one."""
+    words = ("conflicts=a.A.x", "model=a.A.y", OTHERS)
+    found = hunt.found(*words)
+    assert found["verdict"] == "found"
+    assert names(found) == ["a.A.x"]
+    model = found["model"]
+    assert not model["enough"]
+    assert model["everything"]["failures"] == 0
+    assert model["found"]["failures"] == model["found"]["launches"] >= 10
+    assert [one["name"] for one in model["more"]] == ["a.A.y"]
+    assert model["more"][0]["stores"][0]["thread"] == "two"
+    page = (hunt.output / "report.html").read_text()
+    assert "a.A.y: declare it volatile" in page
+    assert "weak memory, in order: a.A.x" in page
+    rules = json.loads((hunt.output / "finding.sarif").read_text())["runs"][0]["results"]
+    assert [one["message"]["text"].partition(":")[0] for one in rules] == ["a.A.x", "a.A.y"]
+    hunt.output = hunt.output.with_name("again")
+    said = " ".join(hunt(*words).out.split())
+    assert "That is enough on this machine and not by the Java memory model: with weak memory " in said
+    assert " launches failed with it in order; a.A.y must be in order, too." in said
+    assert "a.A.y: declare it volatile" in said
+
+
+def test_another_failure_with_weak_memory_says_nothing_of_what_was_found(hunt: Hunt) -> None:
+    found = hunt.found("conflicts=a.A.x", "model=none", OTHERS)
+    assert names(found) == ["a.A.x"]
+    assert found["model"] is None
+    assert found["notes"] == [
+        (
+            "with weak memory it fails with all suspects in order, too: whether what was found is enough by the Java "
+            "memory model is not known"
+        )
+    ]
+
+
+def test_classes_of_the_jdk_are_not_asked_about(hunt: Hunt) -> None:
+    """With weak memory they are as they were."""
+    assert hunt.found("conflicts=java.util.ArrayList.size", OTHERS)["model"] is None
+
+
 def test_the_finding_does_not_depend_on_the_other_engine(hunt: Hunt) -> None:
     found = hunt.found("conflicts=a.A.stopped", "refuse-hotspot=1", OTHERS)
     assert names(found) == ["a.A.stopped"]
@@ -153,7 +206,14 @@ def test_what_fails_seldom_is_made_to_fail_more_often(hunt: Hunt) -> None:
     tried = {launch["setting"] for phase in found["phases"][:2] for launch in phase["launches"]}
     assert tried == {"stock", "stock+stressed", "stock+eager", "stock+loaded", "stock+pinned"}
     later = {launch["setting"].partition("-")[0] for phase in found["phases"][2:] for launch in phase["launches"]}
-    assert later == {"all+stressed", "ordered+stressed", "delayed+stressed", "stock+stressed", "hotspot+stressed"}
+    assert later == {
+        "all+stressed",
+        "ordered+stressed",
+        "delayed+stressed",
+        "stock+stressed",
+        "hotspot+stressed",
+        "weak+stressed",
+    }
     page = (hunt.output / "report.html").read_text()
     assert "nothing in order: the stock (stressed)" in page
     assert "It fails more often like this" in page

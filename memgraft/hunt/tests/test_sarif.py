@@ -154,7 +154,7 @@ def test_many_names_are_counted_and_kept(tmp_path: Path) -> None:
     few = finding.suspects - {"a.A.f3"}
     some = frozenset(sorted(finding.suspects)[:5])
     assert page.label(Setting(Kind.ORDERED, few), finding) == "in order: all but a.A.f3"
-    assert page.label(Setting(Kind.WEAK, some), finding) == "in order: 5 suspects"
+    assert page.label(Setting(Kind.WEAK, some), finding) == "weak memory, in order: 5 suspects"
     assert page.label(Setting(Kind.DELAYED, some), finding) == "only as slow: 5 suspects"
     assert page.label(Setting(Kind.ORDERED), finding) == "in order: nothing"
     finding.phases = [Phase("the smallest set", 1.0, [Launched(Setting(Kind.ORDERED, few), "", 1.0)])]
