@@ -2,7 +2,6 @@
 
 #include <array>
 #include <atomic>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +20,7 @@
 #include "ordering/needs.h"
 #include "ordering/parts.h"
 #include "ordering/relaxed.h"
+#include "ordering/unsafe_methods.h"
 
 namespace memgraft::hotspot::c2 {
 
@@ -63,19 +63,6 @@ struct Counters {
   Counter unsafe_accesses{0};
 };
 
-// Methods in which an access was found that passed the graft by.
-struct Unsafe {
-  static constexpr std::size_t kMostNames = 20;
-
-  std::mutex mutex;
-  std::vector<std::string> names;
-};
-
-Unsafe& unsafe_methods() {
-  static Unsafe unsafe;
-  return unsafe;
-}
-
 struct State {
   OrderingOptions options;
   Originals original;
@@ -86,6 +73,8 @@ struct State {
   Layout layout{};
   MethodNames names;
   RelaxedAnnotation annotation;
+  UnsafeMethods unsafe_methods;
+  std::uintptr_t* largest_vector_copy = nullptr;  // in bytes
   // What the first word of an access of the parser holds.
   std::uintptr_t parse_access = 0;
   std::uintptr_t atomic_access = 0;
@@ -274,6 +263,9 @@ void compile(void* self, void* environment, void* method, int bci, bool install,
   compilation = {};
   compilation.outermost = method;
   count(graft().counts.methods);
+  // Copies up to this size would become masked vector loads and stores without a fence, where the CPU has
+  // them (opto/macroArrayCopy.cpp). HotSpot sets it after it has loaded the agent.
+  std::atomic_ref(*graft().largest_vector_copy).store(0, std::memory_order_relaxed);
   graft().original.compile(self, environment, method, bci, install, directive);
   compilation = {};
 }
@@ -294,11 +286,7 @@ void check_graph(const NodeList& useful, std::uint32_t size, void* compile) {
   mine.counts.excused_accesses.fetch_add(checked.excused, std::memory_order_relaxed);
   if (checked.unsafe > 0) {
     mine.counts.unsafe_accesses.fetch_add(checked.unsafe, std::memory_order_relaxed);
-    Unsafe& unsafe = unsafe_methods();
-    const std::lock_guard lock(unsafe.mutex);
-    if (unsafe.names.size() < Unsafe::kMostNames) {
-      unsafe.names.emplace_back(mine.names.text(compilation.outermost));
-    }
+    mine.unsafe_methods.add(mine.names.text(compilation.outermost));
   }
 }
 
@@ -424,6 +412,7 @@ void install(const OrderingOptions& options, const Joints& joints, const Stock& 
   mine.atomic_access = vtable(ordering::kAtomicAccessVtable);
   function(ordering::kC2Fence, original.fence);
 
+  mine.largest_vector_copy = joints.at(ordering::kLargestVectorCopy).cell;
   mine.graph = Graph(stock);
   mine.layout = Layout::of(stock.identity().feature);
   function(ordering::kAddressType, mine.alias_types.address_type);
@@ -491,9 +480,7 @@ void add_counts(OrderingCounts& counts) {
   counts.checked_accesses = value(mine.checked_accesses);
   counts.excused_accesses = value(mine.excused_accesses);
   counts.unsafe_accesses = value(mine.unsafe_accesses);
-  Unsafe& unsafe = unsafe_methods();
-  const std::lock_guard lock(unsafe.mutex);
-  counts.unsafe_methods = unsafe.names;
+  counts.unsafe_methods = graft().unsafe_methods.some();
 }
 
 }  // namespace memgraft::hotspot::c2

@@ -94,8 +94,9 @@ constexpr auto kFunctions =
     joined(std::array<std::string_view, 5>{ordering::kC1Membar, ordering::kAddressType,
                                            ordering::kFindAliasType, kMethodText, kMethodAnnotations},
            ordering::isa::kFunctions);
-constexpr std::array<std::string_view, 4> kData{ordering::kParseAccessVtable, ordering::kAtomicAccessVtable,
-                                                ordering::kDisableIntrinsic, ordering::kLargestInlineCopy};
+constexpr std::array<std::string_view, 5> kData{ordering::kParseAccessVtable, ordering::kAtomicAccessVtable,
+                                                ordering::kDisableIntrinsic, ordering::kLargestInlineCopy,
+                                                ordering::kLargestVectorCopy};
 constexpr std::array<EntryNeed, 3> kEntries{{{.function = ordering::kFieldFlags},
                                              {.function = ordering::kUncommonTrap},
                                              {.function = ordering::kPollTaken}}};

@@ -49,6 +49,7 @@ inline constexpr std::string_view kParseAccessVtable = "_ZTV13C2ParseAccess";
 inline constexpr std::string_view kAtomicAccessVtable = "_ZTV19C2AtomicParseAccess";
 inline constexpr std::string_view kDisableIntrinsic = "DisableIntrinsic";
 inline constexpr std::string_view kLargestInlineCopy = "ArrayCopyLoadStoreMaxElem";
+inline constexpr std::string_view kLargestVectorCopy = "ArrayOperationPartialInlineSize";
 
 }  // namespace ordering
 
