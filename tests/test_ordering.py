@@ -31,7 +31,7 @@ LITMUS = ROOT / "bin/litmus"
 SEEN_REORDERED = "sb/*,mp/*,forward/*,n6/*,corr/*,r/*,s/*,2+2w/*,sb-*,escape/*,dekker/*,peterson/*"
 # Of every kind of place one, for executors in which a round takes long.
 FEW = "sb/field-int,sb/field-double,sb/static-long,sb/array-byte,sb/reflection,forward/field-int,peterson/*,sb-undone/*"
-# And what C2 alone may get wrong: a loop of stores whose fence is at its method's end, and short copies that it makes by
+# And what C2 alone may get wrong: a loop of stores whose fence is at its method's end, and short copies that it makes
 # itself where the CPU has masked vectors. Behind peterson these would never be compiled, because C2 inlines it.
 FEW_OF_C2 = f"{FEW},sb-call/filling,sb-by-arraycopy/array-byte".replace("peterson/*,", "")
 

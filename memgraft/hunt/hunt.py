@@ -392,7 +392,7 @@ class Hunt:
                 finding.model = replace(finding.model, more=found.cure)
         except OutOfTimeError:
             finding.notes.append("there was no time left to ask what the Java memory model needs in order")
-        except CannotTakeError as error:
+        except (CannotTakeError, WrongUsageError) as error:
             finding.notes.append(f"weak memory could not be tried: {error}")
 
     def _confirm(self, names: Suspects, test: SequentialTest) -> Confirmed:

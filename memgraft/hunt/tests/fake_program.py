@@ -10,7 +10,8 @@ model=a.A.m: with weak memory it also fails as long as this name is left plain; 
 shy=1: it fails only where C2 is stressed.
 counted=a.A.c: a name of a conflict that both threads count up.
 hidden=a.A.h: a name of a conflict that no thread was seen to touch. refuse=CODE: the agent refuses the JVM.
-refuse-hotspot=1: the engine hotspot does. missed=CLASS: one that could not be rewritten. mute=1: there is no summary.
+refuse-hotspot=1: the engine hotspot does. refuse-weak=1: the agent does with weak memory.
+missed=CLASS: one that could not be rewritten. mute=1: there is no summary.
 hang=1, prints=TEXT: how it fails, instead of an exit code. count=FILE gets a line per launch.
 """
 
@@ -126,7 +127,8 @@ if "summary" in options and "mute" not in words:
     summary["jvm"] = {"version": "17.0.1+1", "feature": 17, "vendor": "Fake", "name": "Fake VM"}
     summary |= {"grafts": {"bytecode": bytecode}, "wall_seconds": 0.5, "user_seconds": 0.5, "system_seconds": 0.0}
     summary |= {"program": "org.example.Main"}
-    if "refuse" in words or (hotspot and "refuse-hotspot" in words):
+    refuses = ("weak" in options and "refuse-weak" in words) or (hotspot and "refuse-hotspot" in words)
+    if "refuse" in words or refuses:
         told: dict[str, object] = {"looked_for": "joints", "found": "none", "advice": "use another JVM"}
         told |= {"message": "this fake JVM takes no agent", "exit_code": int(words.get("refuse", "3"))}
         summary |= {"state": "refused", "refusal": told}

@@ -129,6 +129,12 @@ def test_another_failure_with_weak_memory_says_nothing_of_what_was_found(hunt: H
     ]
 
 
+def test_the_finding_does_not_depend_on_weak_memory(hunt: Hunt) -> None:
+    found = hunt.found("conflicts=a.A.x", "refuse-weak=1", OTHERS)
+    assert (found["verdict"], names(found), found["model"]) == ("found", ["a.A.x"], None)
+    assert found["notes"] == ["weak memory could not be tried: this fake JVM takes no agent"]
+
+
 def test_classes_of_the_jdk_are_not_asked_about(hunt: Hunt) -> None:
     """With weak memory they are as they were."""
     assert hunt.found("conflicts=java.util.ArrayList.size", OTHERS)["model"] is None
