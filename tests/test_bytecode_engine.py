@@ -99,6 +99,30 @@ def test_the_jvm_verifies_every_class_of_the_program(tmp_path: Path) -> None:
     rewritten(tmp_path / "report.json", *words)
 
 
+MARKED = """
+public class Marked {
+  @interface Mark { byte a() default 1; short b() default 2; char c() default 3; int d() default 4; long e() default 5; }
+
+  @Mark(a = 5, b = 4, c = 3, d = 2, e = 1)
+  static class Bearer { int field; }
+
+  public static void main(String[] words) {
+    new Bearer().field = 1;
+  }
+}
+"""
+
+
+def test_what_a_rewrite_needs_of_the_jdk_is_rewritten_too(tmp_path: Path) -> None:
+    """The agent reads annotations: their values need caches that the JVM has loaded for nobody else."""
+    source = tmp_path / "Marked.java"
+    source.write_text(MARKED)
+    jdk = fetched_jdk("21")
+    assert run(["javac", "--release", "17", "-d", tmp_path, source]).returncode == 0
+    done = memgraft("run", *ENGINE, "--", jdk.java, "-cp", tmp_path, "Marked")
+    assert done.returncode == 0, done.stderr
+
+
 LARGE = """
 public class Large {
   static int field;

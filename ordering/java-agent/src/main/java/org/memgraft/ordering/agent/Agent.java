@@ -153,6 +153,7 @@ public final class Agent {
     VarHandle.fullFence();
     VarHandle.acquireFence();
     VarHandle.releaseFence();
+    loadBoxes();
     byte[] own = bytesOf(Rewriter.class);
     Rewriter.Work everything = Rewriter.Work.everything(Machine.here());
     byte[] rewritten = Rewriter.rewrite(own, everything, new Sites());
@@ -180,6 +181,15 @@ public final class Agent {
     if (transformer.checks()) {
       new KnownClasses(EscapeSearch::keeps, false).read(offer).publish();
     }
+  }
+
+  /**
+   * Loads the caches of the boxes. ASM boxes a constant and what an annotation says, such as a char.
+   * No agent is offered a class that is loaded while the same thread transforms another one.
+   */
+  private static void loadBoxes() {
+    List.of(Byte.valueOf((byte) 0), Short.valueOf((short) 0), Character.valueOf((char) 0));
+    List.of(Integer.valueOf(0), Long.valueOf(0));
   }
 
   /** The JDK's own classes are not speculated on, and so do not try this out. */
