@@ -337,6 +337,18 @@ def test_a_hunt_that_runs_out_of_time_says_what_it_was_at(hunt: Hunt) -> None:
     assert "Go on with --resume" in done.out
 
 
+def test_a_finding_stands_where_no_time_was_left_for_the_memory_model(hunt: Hunt) -> None:
+    words = ("conflicts=a.A.x", OTHERS)
+    first = hunt.found(*words)
+    journal = hunt.output / "journal.jsonl"
+    without = [line for line in journal.read_text().splitlines(keepends=True) if '"weak-' not in line]
+    journal.write_text("".join(without))
+    found = hunt.found(*words, options=("--resume", "--time", "1ms"))
+    assert (found["verdict"], names(found)) == ("found", ["a.A.x"])
+    assert (first["model"]["enough"], found["model"]) == (True, None)
+    assert found["notes"] == ["there was no time left to ask what the Java memory model needs in order"]
+
+
 @pytest.mark.parametrize(
     ("options", "words", "said", "code"),
     [

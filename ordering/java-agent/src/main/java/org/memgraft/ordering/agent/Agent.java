@@ -184,8 +184,8 @@ public final class Agent {
   }
 
   /**
-   * Loads the caches of the boxes. ASM boxes a constant and what an annotation says, such as a char.
-   * No agent is offered a class that is loaded while the same thread transforms another one.
+   * Loads the caches of the boxes. ASM boxes a constant and what an annotation says, such as a
+   * char. No agent is offered a class that is loaded while the same thread transforms another one.
    */
   private static void loadBoxes() {
     List.of(Byte.valueOf((byte) 0), Short.valueOf((short) 0), Character.valueOf((char) 0));

@@ -13,14 +13,14 @@ import org.objectweb.asm.Label;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.tree.AbstractInsnNode;
-import org.objectweb.asm.tree.ClassNode;
 import org.objectweb.asm.tree.MethodInsnNode;
 import org.objectweb.asm.tree.MethodNode;
 
 /**
  * Reads a rewritten class and finds the accesses by instruction that have no fence right behind
- * them. A release fence is enough behind a store to a private object. It shares nothing with {@link
- * Fences}, which puts them there, nor with {@link PrivateStores}.
+ * them. A release fence is enough behind a store to a private object, and one behind a run of
+ * stores to private arrays. It shares nothing with {@link Fences}, which puts them there, nor with
+ * {@link PrivateStores} and {@link Runs}.
  */
 final class Checker extends ClassVisitor {
   private static final Set<Integer> LOADS =
@@ -65,8 +65,11 @@ final class Checker extends ClassVisitor {
 
   private String name;
 
-  /** Whether a store has a release fence behind it. */
-  private boolean released;
+  /**
+   * The methods, with their shapes, in which a store has a release fence behind it, or one to an
+   * element none at all.
+   */
+  private final Set<String> released = new HashSet<>();
 
   private final Machine machine;
   private final KnownClasses.Facts facts;
@@ -96,36 +99,56 @@ final class Checker extends ClassVisitor {
         checker.found.add(load.getKey());
       }
     }
-    if (checker.released) {
-      checker.found.addAll(publicStores(reader, facts));
+    if (!checker.released.isEmpty()) {
+      reader.accept(checker.new Reader(), ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
     }
     return checker.found;
   }
 
-  /** The methods with a store that has a release fence alone, and whose object may have got out. */
-  private static List<String> publicStores(ClassReader reader, KnownClasses.Facts facts) {
-    ClassNode read = new ClassNode(Rewriter.API);
-    reader.accept(read, ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
-    List<String> found = new ArrayList<>();
-    for (MethodNode method : read.methods) {
-      EscapeSearch search = null;
-      for (int i = 0; i < method.instructions.size(); i++) {
-        AbstractInsnNode instruction = method.instructions.get(i);
-        if (STORES.contains(instruction.getOpcode()) && isReleased(instruction)) {
-          search = search == null ? EscapeSearch.in(read.name, method, facts) : search;
-          if (!search.isPrivate(i)) {
-            found.add(read.name.replace('/', '.') + '.' + method.name);
-          }
-        }
-      }
+  /** Reads the methods again in which stores have to be private. */
+  private final class Reader extends ClassVisitor {
+    Reader() {
+      super(Rewriter.API);
     }
-    return found;
+
+    @Override
+    public MethodVisitor visitMethod(
+        int access, String method, String shape, String signature, String[] exceptions) {
+      if (!released.contains(method + shape)) {
+        return null;
+      }
+      return new MethodNode(Rewriter.API, access, method, shape, signature, exceptions) {
+        @Override
+        public void visitEnd() {
+          addPublicStores(this);
+        }
+      };
+    }
   }
 
-  private static boolean isReleased(AbstractInsnNode store) {
+  /** Those that have no full fence, and whose object may have got out. */
+  private void addPublicStores(MethodNode method) {
+    EscapeSearch search = EscapeSearch.in(name, method, facts);
+    for (int i = 0; i < method.instructions.size(); i++) {
+      AbstractInsnNode store = method.instructions.get(i);
+      int code = store.getOpcode();
+      boolean released = isFenced(store, "releaseFence");
+      boolean open = isElementStore(code) && !isFenced(store, "fullFence");
+      boolean excused = search.isPrivate(i) && (released || search.isFencedLater(i));
+      if (STORES.contains(code) && (released || open) && !excused) {
+        found.add(name.replace('/', '.') + '.' + method.name);
+      }
+    }
+  }
+
+  private static boolean isElementStore(int code) {
+    return code >= Opcodes.IASTORE && code <= Opcodes.SASTORE;
+  }
+
+  private static boolean isFenced(AbstractInsnNode store, String fence) {
     return store.getNext() instanceof MethodInsnNode call
         && call.owner.equals(VAR_HANDLE)
-        && call.name.equals("releaseFence");
+        && call.name.equals(fence);
   }
 
   @Override
@@ -150,23 +173,28 @@ final class Checker extends ClassVisitor {
   public MethodVisitor visitMethod(
       int access, String method, String shape, String signature, String[] exceptions) {
     boolean fence = name.equals(VAR_HANDLE) && method.endsWith("Fence");
-    return fence ? null : new Method(name.replace('/', '.') + '.' + method, method.startsWith("<"));
+    return fence ? null : new Method(method, shape);
   }
 
   /** Every instruction but a call of a fence settles what the one before left open. */
   private final class Method extends MethodVisitor {
     private final String method;
+    private final String withShape;
     private final boolean initializes;
     private boolean loaded;
     private boolean stored;
 
+    /** Whether that was to an element, which may be of a run. */
+    private boolean mayRun;
+
     /** The final field that was loaded, or null. */
     private String loadedFinal;
 
-    Method(String method, boolean initializes) {
+    Method(String method, String shape) {
       super(Rewriter.API);
-      this.method = method;
-      this.initializes = initializes;
+      this.method = name.replace('/', '.') + '.' + method;
+      withShape = method + shape;
+      initializes = method.startsWith("<");
     }
 
     private void next(int instruction) {
@@ -174,11 +202,14 @@ final class Checker extends ClassVisitor {
       loadedFinal = null;
       loaded = LOADS.contains(instruction);
       stored = STORES.contains(instruction);
+      mayRun = isElementStore(instruction);
     }
 
     private void settle() {
       if (loaded && loadedFinal != null) {
         ofFinals.add(Map.entry(method, loadedFinal));
+      } else if (stored && mayRun) {
+        released.add(withShape);
       } else if (loaded || stored) {
         found.add(method);
       }
@@ -209,7 +240,9 @@ final class Checker extends ClassVisitor {
       if (of.equals(VAR_HANDLE)) {
         boolean full = called.equals("fullFence");
         boolean release = called.equals("releaseFence");
-        released |= stored && release;
+        if (stored && release) {
+          released.add(withShape);
+        }
         loaded &= !full && !called.equals("acquireFence");
         stored &= !full && !release;
       }

@@ -23,13 +23,13 @@ import org.objectweb.asm.tree.TableSwitchInsnNode;
 import org.objectweb.asm.tree.TryCatchBlockNode;
 import org.objectweb.asm.tree.analysis.Analyzer;
 import org.objectweb.asm.tree.analysis.AnalyzerException;
+import org.objectweb.asm.tree.analysis.BasicInterpreter;
+import org.objectweb.asm.tree.analysis.BasicValue;
 import org.objectweb.asm.tree.analysis.Frame;
-import org.objectweb.asm.tree.analysis.SourceInterpreter;
-import org.objectweb.asm.tree.analysis.SourceValue;
 
 /**
  * Looks for a way through a method on which the object of a store got out before it. First it finds
- * where each value comes from: its *sources*. A store is private if its object has one source, an
+ * where each object comes from: its *sources*. A store is private if its object has one source, an
  * instruction that makes an array or the beginning of a constructor, and no use of that source
  * which could give the object away reaches the store without passing the source again.
  *
@@ -37,9 +37,7 @@ import org.objectweb.asm.tree.analysis.SourceValue;
  * PrivateStores}, which says where the rewriter leaves out full fences.
  */
 final class EscapeSearch {
-  /** Values that the code gets from elsewhere; they are in no list of instructions. */
-  private static final AbstractInsnNode ELSEWHERE = new LabelNode();
-
+  /** In the place of the instruction that makes it; it is in no list of instructions. */
   private static final AbstractInsnNode UNDER_CONSTRUCTION = new LabelNode();
 
   /** Methods that leave nobody a reference; the last one is what a rewriter adds. */
@@ -55,10 +53,15 @@ final class EscapeSearch {
   private final boolean straight;
   private boolean complete;
 
-  /** The sources of the objects of stores, by the stores' indices. */
-  private final Map<Integer, Set<AbstractInsnNode>> objects = new HashMap<>();
+  /** The objects of stores that the method made, by the stores' indices. */
+  private final Map<Integer, Made> objects = new HashMap<>();
 
   private final Map<AbstractInsnNode, BitSet> open = new IdentityHashMap<>();
+
+  /** What was found last to be a run of stores with a fence at its end. */
+  private int runFrom;
+
+  private int runTo;
 
   private EscapeSearch(MethodNode method, KnownClasses.Keeping facts) {
     this.method = method;
@@ -112,7 +115,7 @@ final class EscapeSearch {
   }
 
   private void analyze(String owner) throws AnalyzerException {
-    Frame<SourceValue>[] frames = new Analyzer<>(uses).analyze(owner, method);
+    Frame<BasicValue>[] frames = new Analyzer<>(uses).analyze(owner, method);
     for (int i = 0; i < frames.length; i++) {
       if (frames[i] != null) {
         addObject(i, frames[i]);
@@ -122,10 +125,10 @@ final class EscapeSearch {
 
   /** Does the same in one go, where code only goes on: a tenth of the time. */
   private void goThrough() throws AnalyzerException {
-    Map<AbstractInsnNode, Frame<SourceValue>> arriving = new IdentityHashMap<>();
-    Frame<SourceValue> frame = atEntry();
+    Map<AbstractInsnNode, Frame<BasicValue>> arriving = new IdentityHashMap<>();
+    Frame<BasicValue> frame = atEntry();
     for (AbstractInsnNode instruction : code) {
-      Frame<SourceValue> other = arriving.get(instruction);
+      Frame<BasicValue> other = arriving.get(instruction);
       if (frame == null) {
         frame = other;
       } else if (other != null) {
@@ -137,7 +140,7 @@ final class EscapeSearch {
       addObject(code.indexOf(instruction), frame);
       frame.execute(instruction, uses);
       for (LabelNode label : labels(instruction)) {
-        Frame<SourceValue> known = arriving.get(label);
+        Frame<BasicValue> known = arriving.get(label);
         if (known == null) {
           arriving.put(label, new Frame<>(frame));
         } else {
@@ -148,8 +151,8 @@ final class EscapeSearch {
     }
   }
 
-  private Frame<SourceValue> atEntry() {
-    Frame<SourceValue> frame = new Frame<>(method.maxLocals, method.maxStack);
+  private Frame<BasicValue> atEntry() {
+    Frame<BasicValue> frame = new Frame<>(method.maxLocals, method.maxStack);
     for (int i = 0; i < method.maxLocals; i++) {
       frame.setLocal(i, uses.newValue(null));
     }
@@ -164,25 +167,25 @@ final class EscapeSearch {
     return frame;
   }
 
-  private void addObject(int at, Frame<SourceValue> frame) {
+  private void addObject(int at, Frame<BasicValue> frame) {
     int code = this.code.get(at).getOpcode();
-    if (code == Opcodes.PUTFIELD) {
-      objects.put(at, frame.getStack(frame.getStackSize() - 2).insns);
-    } else if (code >= Opcodes.IASTORE && code <= Opcodes.SASTORE) {
-      objects.put(at, frame.getStack(frame.getStackSize() - 3).insns);
+    boolean isElement = code >= Opcodes.IASTORE && code <= Opcodes.SASTORE;
+    if (code != Opcodes.PUTFIELD && !isElement) {
+      return;
+    }
+    BasicValue object = frame.getStack(frame.getStackSize() - (isElement ? 3 : 2));
+    if (object instanceof Made made) {
+      objects.put(at, made);
     }
   }
 
   /** Whether the store at an index goes to a private object. */
   boolean isPrivate(int store) {
-    Set<AbstractInsnNode> sources = objects.getOrDefault(store, Set.of());
-    if (sources.size() != 1) {
+    Made object = objects.get(store);
+    if (object == null || object.orOther || object.by.size() != 1) {
       return false;
     }
-    AbstractInsnNode source = sources.iterator().next();
-    if (!isMaker(source)) {
-      return false;
-    }
+    AbstractInsnNode source = object.by.iterator().next();
     boolean before = straight;
     for (AbstractInsnNode use : uses.givingAway(source)) {
       before &= code.indexOf(use) >= store;
@@ -193,11 +196,51 @@ final class EscapeSearch {
     return before || !open.get(source).get(store);
   }
 
-  private static boolean isMaker(AbstractInsnNode source) {
-    return switch (source.getOpcode()) {
-      case Opcodes.NEWARRAY, Opcodes.ANEWARRAY, Opcodes.MULTIANEWARRAY -> true;
-      default -> source == UNDER_CONSTRUCTION;
+  /**
+   * Whether nothing follows the store of an element but what fills private arrays, up to a fence. A
+   * handler could publish the array before that.
+   */
+  boolean isFencedLater(int store) {
+    if (!method.tryCatchBlocks.isEmpty() || !isElementStore(store)) {
+      return false;
+    }
+    if (runFrom <= store && store < runTo) {
+      return true;
+    }
+    for (int i = store + 1; i < code.size(); i++) {
+      AbstractInsnNode next = code.get(i);
+      boolean fills = isElementStore(i) ? isPrivate(i) : isOfList(next.getOpcode());
+      if (!fills) {
+        boolean fenced = isElementStore(i - 1) && isFence(next);
+        runFrom = fenced ? store : runFrom;
+        runTo = fenced ? i : runTo;
+        return fenced;
+      }
+    }
+    return false;
+  }
+
+  private boolean isElementStore(int at) {
+    int code = this.code.get(at).getOpcode();
+    return code >= Opcodes.IASTORE && code <= Opcodes.SASTORE;
+  }
+
+  /** What code has between the elements that it lists. */
+  private static boolean isOfList(int code) {
+    return switch (code) {
+      case -1, Opcodes.LDC, Opcodes.BIPUSH, Opcodes.SIPUSH -> true;
+      case Opcodes.NEWARRAY, Opcodes.ANEWARRAY -> true;
+      case Opcodes.ILOAD, Opcodes.LLOAD, Opcodes.FLOAD, Opcodes.DLOAD, Opcodes.ALOAD -> true;
+      default ->
+          code >= Opcodes.NOP && code <= Opcodes.DCONST_1
+              || code >= Opcodes.POP && code <= Opcodes.SWAP;
     };
+  }
+
+  private static boolean isFence(AbstractInsnNode instruction) {
+    return instruction instanceof MethodInsnNode call
+        && call.owner.equals("java/lang/invoke/VarHandle")
+        && (call.name.equals("releaseFence") || call.name.equals("fullFence"));
   }
 
   /** What code can come to after its object may have got out, and before it makes another. */
@@ -258,8 +301,37 @@ final class EscapeSearch {
     return all;
   }
 
-  /** Where values come from, and which instructions may give them away. */
-  private static final class Uses extends SourceInterpreter {
+  /** Objects that the method makes: of a type of their own, so that no other value equals them. */
+  private static final class Made extends BasicValue {
+    private static final Type TYPE = Type.getObjectType("made here");
+
+    private final Set<AbstractInsnNode> by;
+    private final boolean orOther;
+
+    /**
+     * Made by one of some instructions.
+     *
+     * @param orOther whether it may be another object
+     */
+    Made(Set<AbstractInsnNode> by, boolean orOther) {
+      super(TYPE);
+      this.by = by;
+      this.orOther = orOther;
+    }
+
+    @Override
+    public boolean equals(Object value) {
+      return value instanceof Made other && by.equals(other.by) && orOther == other.orOther;
+    }
+
+    @Override
+    public int hashCode() {
+      return by.hashCode();
+    }
+  }
+
+  /** Where the objects come from that a method makes, and which instructions may give them away. */
+  private static final class Uses extends BasicInterpreter {
     private final boolean constructs;
     private final KnownClasses.Keeping facts;
 
@@ -292,49 +364,40 @@ final class EscapeSearch {
       };
     }
 
-    private void use(AbstractInsnNode instruction, SourceValue value) {
-      if (isHarmless(instruction.getOpcode())) {
-        return;
-      }
-      for (AbstractInsnNode source : value.insns) {
-        if (isMaker(source)) {
+    private void use(AbstractInsnNode instruction, BasicValue value) {
+      if (value instanceof Made made && !isHarmless(instruction.getOpcode())) {
+        for (AbstractInsnNode source : made.by) {
           givingAway.putIfAbsent(source, new HashSet<>());
           givingAway.get(source).add(instruction);
         }
       }
     }
 
-    @Override
-    public SourceValue newValue(Type type) {
-      if (type == Type.VOID_TYPE) {
-        return null;
-      }
-      return new SourceValue(type == null ? 1 : type.getSize(), ELSEWHERE);
+    private static BasicValue madeBy(AbstractInsnNode source) {
+      return new Made(Set.of(source), false);
     }
 
     @Override
-    public SourceValue newParameterValue(boolean isInstanceMethod, int local, Type type) {
+    public BasicValue newParameterValue(boolean isInstanceMethod, int local, Type type) {
       boolean isThis = isInstanceMethod && local == 0;
-      return constructs && isThis ? new SourceValue(1, UNDER_CONSTRUCTION) : newValue(type);
+      return constructs && isThis ? madeBy(UNDER_CONSTRUCTION) : newValue(type);
     }
 
     @Override
-    public SourceValue copyOperation(AbstractInsnNode instruction, SourceValue value) {
-      return value;
-    }
-
-    @Override
-    public SourceValue unaryOperation(AbstractInsnNode instruction, SourceValue value) {
+    public BasicValue unaryOperation(AbstractInsnNode instruction, BasicValue value)
+        throws AnalyzerException {
       use(instruction, value);
-      return instruction.getOpcode() == Opcodes.CHECKCAST
-          ? value
-          : super.unaryOperation(instruction, value);
+      return switch (instruction.getOpcode()) {
+        case Opcodes.CHECKCAST -> value;
+        case Opcodes.NEWARRAY, Opcodes.ANEWARRAY -> madeBy(instruction);
+        default -> super.unaryOperation(instruction, value);
+      };
     }
 
     /** The object of a store to its field is not what the store gives away. */
     @Override
-    public SourceValue binaryOperation(
-        AbstractInsnNode instruction, SourceValue one, SourceValue other) {
+    public BasicValue binaryOperation(
+        AbstractInsnNode instruction, BasicValue one, BasicValue other) throws AnalyzerException {
       if (instruction.getOpcode() != Opcodes.PUTFIELD) {
         use(instruction, one);
       }
@@ -343,21 +406,26 @@ final class EscapeSearch {
     }
 
     @Override
-    public SourceValue ternaryOperation(
-        AbstractInsnNode instruction, SourceValue array, SourceValue index, SourceValue value) {
+    public BasicValue ternaryOperation(
+        AbstractInsnNode instruction, BasicValue array, BasicValue index, BasicValue value)
+        throws AnalyzerException {
       use(instruction, value);
       return super.ternaryOperation(instruction, array, index, value);
     }
 
     @Override
-    public SourceValue naryOperation(
-        AbstractInsnNode instruction, List<? extends SourceValue> operands) {
+    public BasicValue naryOperation(
+        AbstractInsnNode instruction, List<? extends BasicValue> operands)
+        throws AnalyzerException {
+      if (instruction.getOpcode() == Opcodes.MULTIANEWARRAY) {
+        return madeBy(instruction);
+      }
       boolean harmless =
           instruction instanceof MethodInsnNode call
               && KEEPING_NOTHING.contains(call.owner + '.' + call.name);
       if (!harmless) {
         int first = isKept(instruction, operands) ? 1 : 0;
-        for (SourceValue operand : operands.subList(first, operands.size())) {
+        for (BasicValue operand : operands.subList(first, operands.size())) {
           use(instruction, operand);
         }
       }
@@ -365,17 +433,34 @@ final class EscapeSearch {
     }
 
     /** Whether another constructor gets the object under construction, and keeps it to itself. */
-    private boolean isKept(AbstractInsnNode instruction, List<? extends SourceValue> operands) {
+    private boolean isKept(AbstractInsnNode instruction, List<? extends BasicValue> operands) {
       return instruction instanceof MethodInsnNode call
           && call.name.equals("<init>")
-          && operands.get(0).insns.equals(Set.of(UNDER_CONSTRUCTION))
+          && operands.get(0).equals(madeBy(UNDER_CONSTRUCTION))
           && facts.keeps(call.owner, call.desc);
     }
 
     @Override
     public void returnOperation(
-        AbstractInsnNode instruction, SourceValue value, SourceValue expected) {
+        AbstractInsnNode instruction, BasicValue value, BasicValue expected) {
       use(instruction, value);
+    }
+
+    @Override
+    public BasicValue merge(BasicValue one, BasicValue other) {
+      if (one.equals(other)) {
+        return one;
+      }
+      boolean both = one instanceof Made && other instanceof Made;
+      Set<AbstractInsnNode> by = new HashSet<>();
+      boolean orOther = !both;
+      for (BasicValue value : List.of(one, other)) {
+        if (value instanceof Made made) {
+          by.addAll(made.by);
+          orOther |= made.orOther;
+        }
+      }
+      return by.isEmpty() ? super.merge(one, other) : new Made(by, orOther);
     }
   }
 }

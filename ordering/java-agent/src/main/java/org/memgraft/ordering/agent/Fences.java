@@ -8,7 +8,7 @@ import org.objectweb.asm.Opcodes;
  * Makes the accesses of one method sequentially consistent: an acquire fence behind each load, a
  * full fence behind each store. (No later access passes a load; and no load passes a store.) A
  * store to a private object has a release fence: it is done before the store that publishes the
- * object ({@link PrivateStores}).
+ * object ({@link PrivateStores}). Of a run of such stores, the last one has it ({@link Runs}).
  *
  * <p>Where only some accesses get fences, each one gets all that a volatile access has: what is
  * before it may be without.
@@ -21,6 +21,7 @@ class Fences extends MethodVisitor {
   private final boolean calls;
   private final Sites sites;
   private boolean toPrivate;
+  private boolean inRun;
 
   /**
    * @param owner the class
@@ -42,10 +43,15 @@ class Fences extends MethodVisitor {
     calls = work.subset().hasCalls(owner, method);
   }
 
-  /** Of a store to a field of an object, or to an element. */
-  void nextStoreIsPrivate(boolean toPrivate) {
+  /**
+   * Of a store to a field of an object, or to an element.
+   *
+   * @param inRun whether the fence of a later one is enough for it
+   */
+  void nextStoreIsPrivate(boolean toPrivate, boolean inRun) {
     // Where only some accesses have an order, each needs one to all others.
     this.toPrivate = toPrivate && work.subset().isAll();
+    this.inRun = inRun;
   }
 
   boolean isToPrivate() {
@@ -101,7 +107,9 @@ class Fences extends MethodVisitor {
   }
 
   private void putBehindStore(Site site) {
-    if (toPrivate) {
+    if (toPrivate && inRun) {
+      sites.add(Site.PRIVATE_STORE);
+    } else if (toPrivate) {
       put(Fence.RELEASE, Site.PRIVATE_STORE);
     } else {
       put(Fence.FULL, site);

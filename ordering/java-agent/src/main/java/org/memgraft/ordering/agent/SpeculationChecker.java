@@ -109,7 +109,7 @@ final class SpeculationChecker {
               ? isOrdered(method, i, access)
               : !element
                   || isFenced(instruction, code <= Opcodes.SALOAD)
-                  || code >= Opcodes.IASTORE && isPrivate(method, i);
+                  || code >= Opcodes.IASTORE && (isPrivate(method, i) || isOfRun(method, i));
       if (!ordered) {
         found.add(read.name.replace('/', '.') + '.' + method.name);
       }
@@ -152,10 +152,19 @@ final class SpeculationChecker {
   }
 
   private boolean keepsPrivate(MethodNode method, int at) {
+    return searchIn(method).isPrivate(at);
+  }
+
+  /** A store to a private object, with others behind it of which the last one has a fence. */
+  private boolean isOfRun(MethodNode method, int at) {
+    return keepsPrivate(method, at) && searchIn(method).isFencedLater(at);
+  }
+
+  private EscapeSearch searchIn(MethodNode method) {
     if (!searches.containsKey(method)) {
       searches.put(method, EscapeSearch.in(read.name, method, facts));
     }
-    return searches.get(method).isPrivate(at);
+    return searches.get(method);
   }
 
   /** The instruction right behind one. */

@@ -37,16 +37,19 @@ final class WholeMethod extends MethodNode {
   @Override
   public void visitEnd() {
     super.visitEnd();
-    accept(new Telling(PrivateStores.of(owner, this, facts)));
+    BitSet privates = PrivateStores.of(owner, this, facts);
+    accept(new Telling(privates, Runs.of(this, privates)));
   }
 
   private final class Telling extends MethodVisitor {
     private final BitSet privates;
+    private final BitSet inRun;
     private int stores;
 
-    Telling(BitSet privates) {
+    Telling(BitSet privates, BitSet inRun) {
       super(Rewriter.API, next);
       this.privates = privates;
+      this.inRun = inRun;
     }
 
     @Override
@@ -63,7 +66,8 @@ final class WholeMethod extends MethodNode {
 
     private void tell(int instruction) {
       if (PrivateStores.isStore(instruction)) {
-        next.nextStoreIsPrivate(privates.get(stores++));
+        next.nextStoreIsPrivate(privates.get(stores), inRun.get(stores));
+        stores++;
       }
     }
   }

@@ -2,14 +2,17 @@ package org.memgraft.ordering.agent;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.tree.AbstractInsnNode;
 import org.objectweb.asm.tree.ClassNode;
+import org.objectweb.asm.tree.MethodInsnNode;
 import org.objectweb.asm.tree.MethodNode;
 
 class PrivateStoresTest {
@@ -188,6 +191,13 @@ class PrivateStoresTest {
       given[0] = 1;
     }
 
+    static void maybeAnothersOrItself(int[] given, boolean way, boolean again) {
+      int[] made = new int[1];
+      int[] one = way ? made : given;
+      int[] other = again ? made : one;
+      other[0] = 1;
+    }
+
     static void maybeAnothers(int[] given, boolean way) {
       int[] made = way ? new int[1] : given;
       made[0] = 1;
@@ -221,6 +231,7 @@ class PrivateStoresTest {
     expected.put("locked", "-");
     expected.put("anothers", "-");
     expected.put("maybeAnothers", "-");
+    expected.put("maybeAnothersOrItself", "-");
     assertEquals(expected, stores(Arrays.class));
   }
 
@@ -341,6 +352,34 @@ class PrivateStoresTest {
               RewriterTest.bytesOf(one), Rewriter.Work.everything(RewriterTest.X86), new Sites());
       assertEquals(List.of(), Checker.unfenced(rewritten, RewriterTest.X86));
     }
+  }
+
+  /** A release fence in the place of each full one in turn. */
+  @Test
+  void theSearchFindsAStoreThatIsNotPrivate() {
+    List<String> excused = new ArrayList<>();
+    for (Class<?> one : List.of(Arrays.class, Constructed.class, Derived.class)) {
+      byte[] rewritten =
+          Rewriter.rewrite(
+              RewriterTest.bytesOf(one), Rewriter.Work.everything(RewriterTest.X86), new Sites());
+      ClassNode read = new ClassNode(Rewriter.API);
+      new ClassReader(rewritten).accept(read, 0);
+      for (MethodNode method : read.methods) {
+        for (AbstractInsnNode instruction : method.instructions) {
+          if (instruction instanceof MethodInsnNode call && call.name.equals("fullFence")) {
+            call.name = "releaseFence";
+            ClassWriter writer = new ClassWriter(0);
+            read.accept(writer);
+            if (Checker.unfenced(writer.toByteArray(), RewriterTest.X86).isEmpty()) {
+              excused.add(method.name);
+            }
+            call.name = "fullFence";
+          }
+        }
+      }
+    }
+    // The fence behind its call of arraycopy is not the checker's.
+    assertEquals(List.of("copied"), excused);
   }
 
   /** By method: a plus for each private store, a minus for each other one. */
