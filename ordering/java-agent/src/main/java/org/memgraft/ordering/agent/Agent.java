@@ -1,14 +1,18 @@
 package org.memgraft.ordering.agent;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.instrument.Instrumentation;
 import java.lang.invoke.VarHandle;
+import java.net.URISyntaxException;
+import java.net.URL;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.jar.JarFile;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassWriter;
 
@@ -210,9 +214,15 @@ public final class Agent {
     }
   }
 
+  /** From the agent's own file: to look for it by its loader would load more of the JDK. */
   private static byte[] bytesOf(Class<?> own) throws IOException {
-    try (InputStream bytes = own.getResourceAsStream(own.getSimpleName() + ".class")) {
+    String name = own.getName().replace('.', '/') + ".class";
+    URL place = own.getProtectionDomain().getCodeSource().getLocation();
+    try (JarFile jar = new JarFile(new File(place.toURI()));
+        InputStream bytes = jar.getInputStream(jar.getEntry(name))) {
       return bytes.readAllBytes();
+    } catch (URISyntaxException e) {
+      throw new IllegalStateException("its own file cannot be found at " + place);
     }
   }
 

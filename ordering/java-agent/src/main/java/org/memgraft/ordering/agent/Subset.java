@@ -25,9 +25,12 @@ final class Subset {
   static final String ELEMENTS = "[]";
   static final String CALLS = "()";
 
-  private static final String PART = "[^\\s.;/\\[\\]()*]+";
-  private static final Pattern ENTRY =
-      Pattern.compile(PART + "(\\." + PART + ")*\\.(" + PART + "(\\[]|\\(\\))?|\\*)");
+  /** Of its own: what an expression loads of the JDK, only those who name something need. */
+  private static final class Form {
+    private static final String PART = "[^\\s.;/\\[\\]()*]+";
+    static final Pattern ENTRY =
+        Pattern.compile(PART + "(\\." + PART + ")*\\.(" + PART + "(\\[]|\\(\\))?|\\*)");
+  }
 
   private final Set<String> entries;
   private final List<String> prefixes;
@@ -71,7 +74,7 @@ final class Subset {
       if (entry.isEmpty()) {
         continue;
       }
-      if (!ENTRY.matcher(entry).matches()) {
+      if (!Form.ENTRY.matcher(entry).matches()) {
         throw new IllegalArgumentException(
             "only="
                 + source

@@ -1,38 +1,75 @@
 package org.memgraft.ordering.agent;
 
+import java.io.File;
+import java.io.FileInputStream;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
-import java.nio.file.Files;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The summary of this JVM (docs/formats.md, section 2), replaced as a whole each time. */
+/**
+ * The summary of this JVM (docs/formats.md, section 2), replaced as a whole each time. It is
+ * written while the JVM starts, where each class that it loads of the JDK would have to be
+ * rewritten first.
+ */
 final class Summary {
-  private static final double SECONDS = 1e-9;
+  /** Linux's USER_HZ, on each machine that it and a JVM run on. */
+  private static final long NANOS_OF_A_TICK = 10_000_000;
 
-  private final Path file;
+  private final File file;
+  private final long pid;
   private final long began = System.nanoTime();
 
   Summary(Path folder) {
-    String name =
-        "jvm-" + ProcessHandle.current().pid() + "-" + System.currentTimeMillis() * 1_000_000;
-    file = folder.resolve(name + ".json");
+    String[] stat = stat();
+    pid = stat == null ? ProcessHandle.current().pid() : Long.parseLong(stat[0]);
+    file =
+        new File(
+            folder.toFile(), "jvm-" + pid + "-" + System.currentTimeMillis() * 1_000_000 + ".json");
+  }
+
+  /** What proc(5) says of this process, without the name of its program; null: it says nothing. */
+  private static String[] stat() {
+    try (FileInputStream stat = new FileInputStream("/proc/self/stat")) {
+      String text = new String(stat.readAllBytes(), StandardCharsets.ISO_8859_1);
+      int open = text.indexOf('(');
+      return (text.substring(0, open) + text.substring(text.lastIndexOf(')') + 2)).split(" ");
+    } catch (IOException e) {
+      return null;
+    }
+  }
+
+  private static long cpuNanos() {
+    String[] stat = stat();
+    if (stat == null) {
+      return ProcessHandle.current().info().totalCpuDuration().orElse(Duration.ZERO).toNanos();
+    }
+    // Fields 14 and 15 of proc(5): user and system time.
+    return (Long.parseLong(stat[12]) + Long.parseLong(stat[13])) * NANOS_OF_A_TICK;
+  }
+
+  private record Seconds(long nanos) {
+    @Override
+    public String toString() {
+      String text = Long.toString(nanos % 1_000_000_000 + 1_000_000_000);
+      return nanos / 1_000_000_000 + "." + text.substring(1);
+    }
   }
 
   /** Written at the start and at the end; `done` is what the agent did. */
   void write(String state, Map<String, Object> done) throws IOException {
     Map<String, Object> all = head(state);
-    Duration cpu = ProcessHandle.current().info().totalCpuDuration().orElse(Duration.ZERO);
     all.put("program", System.getProperty("sun.java.command", ""));
-    all.put("wall_seconds", (System.nanoTime() - began) * SECONDS);
-    // The JDK does not tell them apart.
-    all.put("user_seconds", cpu.toNanos() * SECONDS);
+    all.put("wall_seconds", new Seconds(System.nanoTime() - began));
+    // The JDK, where it has to be asked, does not tell them apart.
+    all.put("user_seconds", new Seconds(cpuNanos()));
     all.put("grafts", Map.of("bytecode", done));
     replace(all);
   }
@@ -47,7 +84,7 @@ final class Summary {
     replace(all);
   }
 
-  private static Map<String, Object> head(String state) {
+  private Map<String, Object> head(String state) {
     Map<String, Object> jvm = new LinkedHashMap<>();
     jvm.put("version", System.getProperty("java.vm.version", ""));
     jvm.put("feature", Runtime.version().feature());
@@ -59,7 +96,7 @@ final class Summary {
     all.put("schema", 1);
     all.put("kind", "jvm-summary");
     all.put("state", state);
-    all.put("pid", ProcessHandle.current().pid());
+    all.put("pid", pid);
     all.put("jvm", jvm);
     return all;
   }
@@ -84,9 +121,13 @@ final class Summary {
   }
 
   private void replace(Map<String, Object> all) throws IOException {
-    Path draft = file.resolveSibling(file.getFileName() + ".draft");
-    Files.writeString(draft, json(all) + "\n");
-    Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE);
+    File draft = new File(file.getPath() + ".draft");
+    try (FileOutputStream stream = new FileOutputStream(draft)) {
+      stream.write((json(all) + "\n").getBytes(StandardCharsets.UTF_8));
+    }
+    if (!draft.renameTo(file)) {
+      throw new IOException(draft + " cannot be renamed to " + file);
+    }
   }
 
   /** Of maps, lists, strings, numbers and null. */

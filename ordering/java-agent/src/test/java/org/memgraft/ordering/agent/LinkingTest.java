@@ -44,7 +44,7 @@ class LinkingTest {
       Set.of(
           "Machine.isHotSpot",
           "Speculation.open",
-          "Subset.<clinit>",
+          "Subset$Form.<clinit>",
           "Subset.of",
           "Subset.reachesTheJdk",
           "Subset.unmatched",
