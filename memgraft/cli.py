@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from memgraft import __version__, screen
+from memgraft import screen
 from memgraft.errors import MemgraftError, WrongUsageError, writing_to
 from memgraft.experiment.design import Pairing
 from memgraft.experiment.metrics import MetricName
@@ -25,6 +25,7 @@ from memgraft.hunt.hunt_options import hunt
 from memgraft.jvm.launch import Via
 from memgraft.placement.place_options import place
 from memgraft.scaling.scale_options import scale
+from memgraft.version import version
 
 if TYPE_CHECKING:
     from memgraft.experiment.compare import Settings
@@ -77,7 +78,7 @@ class BoundPairing(StrEnum):
 
 def _version(asked: bool) -> None:
     if asked:
-        print(f"memgraft {__version__}")
+        print(f"memgraft {version()}")
         raise typer.Exit
 
 

@@ -7,12 +7,13 @@ from typing import Any
 from rich.padding import Padding
 from rich.text import Text
 
-from memgraft import __version__, machine
+from memgraft import machine
 from memgraft.errors import WrongUsageError
 from memgraft.grafts import table
 from memgraft.jvm import jvms
 from memgraft.machine import placing_here
 from memgraft.screen import Screen
+from memgraft.version import version
 
 SCHEMA = 1
 
@@ -29,7 +30,7 @@ def examine(arguments: Sequence[str]) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "kind": "doctor",
-        "memgraft": __version__,
+        "memgraft": version(),
         "machine": machine.describe(),
         "placement": placing_here.examine(),
         "jvms": [_jvm(jvm) for jvm in examined],

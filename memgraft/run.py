@@ -8,9 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import psutil
-
-from memgraft import __version__
 from memgraft.errors import (
     InterruptedRunError,
     MemgraftError,
@@ -25,6 +22,7 @@ from memgraft.jvm import launch
 from memgraft.jvm.summaries import joined_as_json, jvm_as_json, refusal_of, require_space, unreached_error, unsound_of
 from memgraft.ordering import suggest
 from memgraft.screen import Screen
+from memgraft.version import version
 from memgraft.words import bytes_of, percent, seconds_of
 
 SCHEMA = 1
@@ -87,7 +85,7 @@ class Finished:
         return {
             "schema": SCHEMA,
             "kind": "run",
-            "memgraft": __version__,
+            "memgraft": version(),
             "command": list(self.command),
             "grafts": self.selection.as_json(),
             "profile": self.kept.as_json() if self.kept else None,
@@ -161,6 +159,8 @@ def run(
 def _warning(jvm: JvmSummary) -> str:
     """What a reader of this JVM's numbers must know."""
     if jvm.state == "running":
+        import psutil
+
         if psutil.pid_exists(jvm.pid):
             return f"the JVM of process {jvm.pid} still runs; what the graft did in it is not counted"
         return (

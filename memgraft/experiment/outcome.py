@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from memgraft import __version__, statistics
+from memgraft import statistics
 from memgraft.errors import WrongUsageError
 from memgraft.experiment import epochs
 from memgraft.experiment.break_even import BreakEven, break_even
@@ -21,6 +21,7 @@ from memgraft.grafts.zeroing_figures import ZeroingFigures, zeroing_figures
 from memgraft.jvm import iterations
 from memgraft.jvm.summaries import joined_as_json
 from memgraft.statistics import MIN_PAIRS, Interval
+from memgraft.version import version
 
 SCHEMA = 2
 """2: the other side is called baseline, as it need not be the stock."""
@@ -178,7 +179,7 @@ class Outcome:
         return {
             "schema": SCHEMA,
             "kind": "bound" if settings.bound else "comparison",
-            "memgraft": __version__,
+            "memgraft": version(),
             "started": self.started,
             "command": list(settings.command),
             "program": self.program,

@@ -23,11 +23,12 @@ from typing import Any, Literal
 
 from pydantic import Field, NonNegativeFloat, PositiveFloat, ValidationError
 
-from memgraft import __version__, machine, screen
+from memgraft import machine, screen
 from memgraft.formats import why
 from memgraft.formats.format import Format
 from memgraft.jvm.jvms import JVM_VARIABLES, cache_root
 from memgraft.jvm.launch import is_java_launcher
+from memgraft.version import version
 from memgraft.words import change, percent
 
 SCHEMA = 1
@@ -157,7 +158,7 @@ def record(
         strategy=result["grafts"]["zeroing"],
         window=result["grafts"].get("window"),
         date=result["started"],
-        memgraft=__version__,
+        memgraft=version(),
         metric=result["metric"],
         ratio=Ratio(**result["ratio"]),
         verdict=result["verdict"],

@@ -278,7 +278,7 @@ class JvmSummary(Format):
     wall_seconds: NonNegativeFloat = 0.0
     user_seconds: NonNegativeFloat = 0.0
     system_seconds: NonNegativeFloat = 0.0
-    grafts: Grafts = Grafts()
+    grafts: Grafts = Field(default_factory=Grafts)
     counters: list[Counter] = Field(default_factory=list)
     refusal: Refusal | None = None
 

@@ -38,7 +38,7 @@ class OfC2(Format):
     """Further stores that turned out to be of that kind when the whole method was parsed."""
     joined_fences: NonNegativeInt
     """Fences that another one makes unnecessary."""
-    fences_before: FencesBefore = FencesBefore()
+    fences_before: FencesBefore = Field(default_factory=FencesBefore)
     fences_at_ends: NonNegativeInt = 0
     """Methods with a fence at their end, which makes those unnecessary that have nothing but the end next."""
     atomics: NonNegativeInt

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from memgraft import __version__
 from memgraft.hunt.explain import Explanation, explain
 from memgraft.hunt.patch import Declared
 from memgraft.hunt.search import Suspects
 from memgraft.hunt.sequential import chance_of_no_difference
 from memgraft.hunt.suspects import Observation, Suspect
 from memgraft.hunt.trials import Count, Launched
+from memgraft.version import version
 
 SCHEMA = 1
 
@@ -159,7 +159,7 @@ class Finding:
         return {
             "schema": SCHEMA,
             "kind": "hunt",
-            "memgraft": __version__,
+            "memgraft": version(),
             "command": list(self.command),
             "weak": self.weak,
             "verdict": self.verdict,

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from memgraft import __version__
 from memgraft.formats.ordering import Accessor
 from memgraft.hunt.finding import Finding, Phase, Verdict
 from memgraft.hunt.show import advice, besides, explained_steps, headline, provoked, rows, symptoms
@@ -11,6 +10,7 @@ from memgraft.hunt.suspects import telling
 from memgraft.hunt.trials import Kind, Launched, Setting
 from memgraft.jvm.launch import shown
 from memgraft.report.page import template
+from memgraft.version import version
 from memgraft.words import count_of, listed, percent, seconds_of
 
 SOON = 0.01
@@ -65,7 +65,7 @@ def render(finding: Finding) -> str:
             ("suspects", f"{len(finding.suspects):,}: {finding.where}" if finding.suspects else "none looked for"),
             ("memory", "weak: loads may get old values" if finding.weak else "this machine's"),
         ],
-        version=__version__,
+        version=version(),
     )
 
 

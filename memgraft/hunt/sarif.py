@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from memgraft import __version__
 from memgraft.formats.ordering import Accessor
 from memgraft.hunt.explain import Explanation
 from memgraft.hunt.finding import Finding, Verdict
@@ -15,6 +14,7 @@ from memgraft.hunt.patch import VOLATILE, Declared, is_field
 from memgraft.hunt.show import advice, headline
 from memgraft.hunt.suspects import telling
 from memgraft.jvm.launch import shown
+from memgraft.version import version
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 ROOT = "%SRCROOT%"
@@ -41,7 +41,7 @@ def sarif(finding: Finding, sources: Sequence[Path], root: Path) -> dict[str, An
                 "tool": {
                     "driver": {
                         "name": "memgraft hunt",
-                        "version": __version__,
+                        "version": version(),
                         "rules": [{"id": rule, "shortDescription": {"text": text}} for rule, text in RULES.items()],
                     }
                 },

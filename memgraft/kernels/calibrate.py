@@ -11,7 +11,7 @@ from typing import Any
 
 from rich.text import Text
 
-from memgraft import __version__, machine
+from memgraft import machine
 from memgraft.errors import CannotTakeError, WrongUsageError, writing_to
 from memgraft.kernels import zero, zero_verdict
 from memgraft.kernels.best_kernels import Decision, changes, choose, rows
@@ -21,6 +21,7 @@ from memgraft.kernels.zero_verdict import Verdict
 from memgraft.machine import kernel_table
 from memgraft.machine.kernel_table import Row, table_for_this_cpu
 from memgraft.screen import Screen
+from memgraft.version import version
 from memgraft.words import bytes_of, count_of
 
 __all__ = ["Calibration", "calibrate", "show", "table_for_this_cpu"]
@@ -55,7 +56,7 @@ class Calibration:
         return {
             "schema": SCHEMA,
             "kind": "zero-calibration",
-            "memgraft": __version__,
+            "memgraft": version(),
             "machine": self.machine,
             "started": self.started.isoformat(timespec="seconds"),
             "cpu": self.cpu,
@@ -117,7 +118,7 @@ def calibrate(
     say("measuring every kernel")
     measured = zero.measure(quick=quick, largest=largest)
     decisions = choose(measured.results)
-    remark = f"Memgraft {__version__}, {started.date().isoformat()}, {count_of(measured.repetitions, 'repetition')}"
+    remark = f"Memgraft {version()}, {started.date().isoformat()}, {count_of(measured.repetitions, 'repetition')}"
 
     say("verifying the choice")
     with writing_to(path.parent):

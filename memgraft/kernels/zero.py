@@ -15,7 +15,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from memgraft import __version__, machine, native
+from memgraft import machine, native
 from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError
 from memgraft.formats import GIGA
 from memgraft.jvm import launch
@@ -32,6 +32,7 @@ from memgraft.kernels.zero_results import (
 )
 from memgraft.machine.kernel_table import table_for_this_cpu
 from memgraft.screen import Screen, table
+from memgraft.version import version
 from memgraft.words import bytes_of, count_of, three_digits
 
 SCHEMA = 2
@@ -112,7 +113,7 @@ def bench(quick: bool, largest: int | None = None) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "kind": "zero-bench",
-        "memgraft": __version__,
+        "memgraft": version(),
         "machine": machine.describe(),
         "repetitions": found.repetitions,
         "kernels": kernel_order({result.kernel for result in found.results} - {CALIBRATED}),

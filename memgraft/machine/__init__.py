@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from memgraft.words import bytes_of
 
 LSCPU_TIMEOUT_SECONDS = 10
@@ -61,6 +59,8 @@ def cpu_name(root: Path = Path("/")) -> str:
 
 def describe(root: Path = Path("/")) -> dict[str, Any]:
     """The machine as JSON; what cannot be found out is null. `root` holds `sys` and `proc`."""
+    import psutil
+
     fields = _lscpu_fields()
     return {
         "cpu": _model(fields),
@@ -252,6 +252,8 @@ class Load:
 
     @classmethod
     def now(cls) -> "Load":
+        import psutil
+
         times = psutil.cpu_times()
         # guest and guest_nice are already part of user and nice (proc(5)).
         total = sum(times) - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0.0)

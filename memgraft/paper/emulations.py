@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from memgraft import __version__, machine, native, statistics
+from memgraft import machine, native, statistics
 from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError, one_line
 from memgraft.grafts.selection import select
 from memgraft.grafts.table import ORDERING
@@ -26,6 +26,7 @@ from memgraft.paper.grid import CHECKOUT
 from memgraft.paper.measures import MEAN, Cell, Table, geometric_mean
 from memgraft.screen import dump, write_file
 from memgraft.statistics import MIN_PAIRS
+from memgraft.version import version
 from memgraft.words import count_of, three_digits
 
 SCHEMA = 1
@@ -190,7 +191,7 @@ def _keep(planned: Plan, runs: Sequence[Run], output: Path) -> None:
         "jvm": planned.java.parent.parent.name,
         "machine": machine.describe(),
     }
-    kept = {"schema": SCHEMA, "kind": "executed", "memgraft": __version__, "settings": settings}
+    kept = {"schema": SCHEMA, "kind": "executed", "memgraft": version(), "settings": settings}
     write_file(output / KEPT, dump(kept | {"runs": [asdict(one) for one in runs]}))
 
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from memgraft import __version__, machine
+from memgraft import machine
 from memgraft.errors import CannotTakeError, WrongUsageError
 from memgraft.experiment.design import rounds
 from memgraft.experiment.launches import Launches
@@ -16,6 +16,7 @@ from memgraft.jvm.iterations import Iteration
 from memgraft.jvm.launch import Ended, Via
 from memgraft.screen import dump, write_file
 from memgraft.statistics import MIN_PAIRS
+from memgraft.version import version
 from memgraft.words import count_of
 
 SCHEMA = 1
@@ -194,7 +195,7 @@ def run(planned: Plan, output: Path, watch: Watcher) -> None:
     settings = {
         "schema": SCHEMA,
         "kind": "grid",
-        "memgraft": __version__,
+        "memgraft": version(),
         "machine": machine.describe(),
         "graft": planned.graft,
         "workloads": [program.name for program in planned.programs],

@@ -8,12 +8,12 @@ from bokeh.models.annotations import Span
 from bokeh.plotting import figure
 from markupsafe import Markup
 
-from memgraft import __version__
 from memgraft.paper.definition import Definition
 from memgraft.paper.measures import Table
 from memgraft.paper.show import cell, row_name
 from memgraft.report.figures import INK, frame
 from memgraft.report.page import embedded, template
+from memgraft.version import version
 from memgraft.words import bytes_of
 
 # Okabe and Ito's colours, told apart with any colour vision; yellow is too faint on white.
@@ -43,7 +43,7 @@ def render(definition: Definition, tables: list[Table], measured: list[tuple[str
         table=definition.table,
         unpublished=definition.unpublished,
         measured=measured,
-        version=__version__,
+        version=version(),
         scripts=embedded(script),
     )
 

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from memgraft import __version__, machine, native, placement, statistics
+from memgraft import machine, native, placement, statistics
 from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError
 from memgraft.guest.machine import Done, Node, Root, boot, busybox
 from memgraft.paper.definition import Definition, PlacementPart
@@ -22,6 +22,7 @@ from memgraft.paper.grid import CHECKOUT
 from memgraft.paper.measures import Cell, Table
 from memgraft.screen import dump, write_file
 from memgraft.statistics import MIN_PAIRS
+from memgraft.version import version
 from memgraft.words import count_of, percent, three_digits
 
 SCHEMA = 1
@@ -174,7 +175,7 @@ def _keep(planned: Plan, runs: Sequence[Run], output: Path) -> None:
         "monitor": MONITOR,
         "machine": machine.describe(),
     }
-    kept = {"schema": SCHEMA, "kind": "placements", "memgraft": __version__, "settings": settings}
+    kept = {"schema": SCHEMA, "kind": "placements", "memgraft": version(), "settings": settings}
     write_file(output / KEPT, dump(kept | {"runs": [asdict(one) for one in runs]}))
 
 

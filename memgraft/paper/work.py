@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from memgraft import __version__, machine, screen
+from memgraft import machine, screen
 from memgraft.errors import CannotTakeError, WrongUsageError
 from memgraft.experiment.launches import prepare_output
 from memgraft.experiment.metrics import MetricName, named
@@ -16,6 +16,7 @@ from memgraft.jvm import jvms
 from memgraft.kernels import zero
 from memgraft.paper import emulations, grid, kernels, levels, measures, orderings, placements
 from memgraft.paper.definition import Definition, definitions, find
+from memgraft.version import version
 from memgraft.words import count_of
 
 SCHEMA = 1
@@ -191,7 +192,7 @@ def _written(
     result = {
         "schema": SCHEMA,
         "kind": "paper",
-        "memgraft": __version__,
+        "memgraft": version(),
         **definition.model_dump(exclude={"part", "needs", "elsewhere", "aliases", "programs", "guest", "emulated"}),
         "ours": [table.as_json() for table in tables],
         "measured": dict(measured),

@@ -10,11 +10,11 @@ from bokeh.resources import Resources
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from memgraft import __version__
 from memgraft.experiment.design import Side
 from memgraft.experiment.outcome import Outcome
 from memgraft.jvm import launch
 from memgraft.report import facts, figures
+from memgraft.version import version
 from memgraft.words import seconds_of
 
 
@@ -48,7 +48,7 @@ def render(outcome: Outcome, warnings: Sequence[str]) -> str:
         launches=_launches(outcome),
         headline=outcome.headline.metric.noun,
         pairing=outcome.settings.pairing,
-        version=__version__,
+        version=version(),
         # Written by Bokeh, not by anything that was measured.
         pictures={name: Markup(place) for name, place in places.items()},  # noqa: S704
         scripts=embedded(script),

@@ -3,13 +3,14 @@
 from bokeh.embed import components
 from markupsafe import Markup
 
-from memgraft import __version__, machine
+from memgraft import machine
 from memgraft.kernels.best_kernels import changes
 from memgraft.kernels.calibrate import Calibration
 from memgraft.kernels.zero_results import CALIBRATED, MEMSET, STREAMING, relative_times, throughputs
 from memgraft.kernels.zero_verdict import sentences
 from memgraft.report import page, zeroing_figures
 from memgraft.statistics import Interval
+from memgraft.version import version
 from memgraft.words import bytes_of, count_of
 
 
@@ -60,7 +61,7 @@ def render(calibration: Calibration) -> str:
         table=str(calibration.path),
         started=calibration.started.isoformat(timespec="seconds"),
         notes=measured.notes,
-        version=__version__,
+        version=version(),
         # Written by Bokeh, not by anything that was measured.
         pictures={name: Markup(place) for name, place in places.items()},  # noqa: S704
         scripts=page.embedded(script),

@@ -9,12 +9,13 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
-from memgraft import __version__, machine, native, statistics
+from memgraft import machine, native, statistics
 from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError
 from memgraft.formats import why
 from memgraft.formats.format import Format
 from memgraft.jvm.launch import SIGNAL_EXIT, describe_exit
 from memgraft.statistics import Interval
+from memgraft.version import version
 
 SCHEMA = 1
 REPETITIONS = 9
@@ -50,7 +51,7 @@ class Costs:
         return {
             "schema": SCHEMA,
             "kind": "buffer-costs",
-            "memgraft": __version__,
+            "memgraft": version(),
             "machine": self.machine,
             "kinds": self.kinds,
             "repetitions": self.repetitions,

@@ -5,13 +5,14 @@ from bokeh.models import ColumnDataSource, FixedTicker, HoverTool, PrintfTickFor
 from bokeh.plotting import figure
 from markupsafe import Markup
 
-from memgraft import __version__, machine
+from memgraft import machine
 from memgraft.grafts.buffers import shown
 from memgraft.paper.page import MARKERS, colour
 from memgraft.report.figures import frame
 from memgraft.report.page import embedded, template
 from memgraft.scaling.show import assumed, cell, column, cost_rows, origin
 from memgraft.scaling.work import CORES, Scaling, sentences
+from memgraft.version import version
 from memgraft.words import count_of
 
 HEIGHT = 380
@@ -45,7 +46,7 @@ def render(scaling: Scaling) -> str:
             }
             for tlab, place in zip(scaling.asked.tlabs, places, strict=True)
         ],
-        version=__version__,
+        version=version(),
         scripts=embedded(script),
     )
 

@@ -6,7 +6,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from memgraft import __version__
 from memgraft.errors import WrongUsageError
 from memgraft.formats import GIGA
 from memgraft.grafts import buffers
@@ -14,6 +13,7 @@ from memgraft.scaling import costs as measured
 from memgraft.scaling.costs import Costs
 from memgraft.scaling.model import Found, Stage, response, solve
 from memgraft.statistics import Interval
+from memgraft.version import version
 from memgraft.words import count_of, percent, three_digits
 
 SCHEMA = 1
@@ -96,7 +96,7 @@ class Scaling:
         return {
             "schema": SCHEMA,
             "kind": "buffers-scale",
-            "memgraft": __version__,
+            "memgraft": version(),
             "costs": self.costs.as_json(),
             "assumed": {
                 "gigabytes_per_second_per_core": self.asked.rate,

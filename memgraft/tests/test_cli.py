@@ -10,9 +10,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from memgraft import __version__
 from memgraft.conftest import Memgraft, program
 from memgraft.grafts import table
+from memgraft.version import version
 
 EPOCHS = ("compare", "--pairing", "epochs", "--zeroing")
 
@@ -98,12 +98,12 @@ def test_nothing_typed_is_help(memgraft: Memgraft) -> None:
 
 
 def test_version(memgraft: Memgraft) -> None:
-    assert memgraft("--version").out == f"memgraft {__version__}\n"
+    assert memgraft("--version").out == f"memgraft {version()}\n"
 
 
 def test_version_is_the_one_in_the_build_file() -> None:
     build = (Path(__file__).parent.parent.parent / "CMakeLists.txt").read_text()
-    assert f"project(memgraft VERSION {__version__} " in build
+    assert f"project(memgraft VERSION {version()} " in build
 
 
 def test_a_reader_that_leaves_is_no_error(memgraft: Memgraft) -> None:

@@ -10,7 +10,7 @@ from bokeh.models import Column, InlineStyleSheet, LayoutDOM, Row
 from bokeh.models.ui import UIElement
 from bokeh.models.widgets import Button, Div, Slider, Toggle
 
-from memgraft import __version__
+from memgraft.version import version
 from memgraft.watch import colours, facts
 from memgraft.watch.figures import WINDOW, Contention, OverTime, Shares
 from memgraft.watch.history import History
@@ -62,12 +62,12 @@ class Page:
             words(name) for name in ("header", "key", "map_note", "moment", "numbers", "about")
         )
         self._controls()
-        self.about.text = part("rows", facts.about(self.start, history.tail.path, __version__), "exact")
+        self.about.text = part("rows", facts.about(self.start, history.tail.path, version()), "exact")
         for root in self._roots():
             document.add_root(root)
         document.title = f"memgraft watch: {facts.title(self.start)}"
         document.template = template("page.html.j2")
-        document.template_variables.update(version=__version__, with_jvm=self.jvm is not None, websocket=websocket)
+        document.template_variables.update(version=version(), with_jvm=self.jvm is not None, websocket=websocket)
         # The page says it in its own words.
         document.config.notify_connection_status = False
         self.tick()
