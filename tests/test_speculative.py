@@ -26,6 +26,12 @@ def jdk(request: pytest.FixtureRequest) -> Jdk:
     return jdk_called(request.param)
 
 
+def on_each_jdk(in_the_gate: str) -> pytest.MarkDecorator:
+    """The gate has one of them. Each JVM is in the gate by some test: it would refuse one that it does not know."""
+    versions = [pytest.param(version, marks=[] if version == in_the_gate else [deep]) for version in EACH_VERSION]
+    return pytest.mark.parametrize("jdk", versions, indirect=True)
+
+
 def speculated(report: Path, *command: str | Path, **changes: str) -> tuple[Any, str]:
     """Runs it; what the agent says of speculation in the one JVM, and what was printed."""
     done = memgraft("run", *SPECULATIVE, "--output", report, "--", *command, **changes)
@@ -45,6 +51,7 @@ def compiled(folder: Path, name: str) -> list[str | Path]:
     return ["java", "-cp", folder / name, name]
 
 
+@on_each_jdk(in_the_gate="21")
 def test_races_are_in_order(jdk: Jdk, tmp_path: Path) -> None:
     some = "sb/field-int,sb/array-byte,sb/reflection,sb/handle-plain,sb/lazyset,escape/constructor,escape/superclass"
     races = [LITMUS, "--tests", some, "--rounds", "3000", "--expect", "sc"]
@@ -69,6 +76,7 @@ def test_races_are_in_order_in_each_executor(executor: str, tmp_path: Path) -> N
     speculated(tmp_path / "report.json", *races)
 
 
+@on_each_jdk(in_the_gate="distribution")
 def test_an_object_that_stays_with_its_thread_has_no_fences_and_any_other_has(jdk: Jdk, tmp_path: Path) -> None:
     command = compiled(tmp_path, "ShareObjects")
     found, printed = speculated(tmp_path / "report.json", jdk.java, *command[1:])
@@ -117,6 +125,7 @@ NOT_COMPILED = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=exclude,SwitchWh
 OF_EXECUTORS = {"interpreter": NOT_COMPILED, "c1": ["-XX:TieredStopAtLevel=1"], "all": []}
 
 
+@on_each_jdk(in_the_gate="25")
 @pytest.mark.parametrize("executor", [pytest.param("interpreter", marks=deep), pytest.param("c1", marks=deep), "all"])
 def test_a_switch_reaches_code_that_is_running(jdk: Jdk, executor: str, tmp_path: Path) -> None:
     command = compiled(tmp_path, "SwitchWhileRunning")
