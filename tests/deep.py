@@ -60,7 +60,7 @@ STEPS = [
         "test_x86_fences.py",
     ),
     pytest_step("ordering", 3, "test_litmus.py", "test_jcstress.py", alone=True),
-    pytest_step("ordering", 9, "test_bytecode_engine.py", alone=True),
+    pytest_step("ordering", 13, "test_bytecode_engine.py", alone=True),
     pytest_step("ordering", 11, "test_weak.py"),
     pytest_step("ordering", 12, "test_speculative.py"),
     pytest_step("ordering", 5, "speculation/tests", folder="ordering/"),
