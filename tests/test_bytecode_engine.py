@@ -99,75 +99,18 @@ def test_the_jvm_verifies_every_class_of_the_program(tmp_path: Path) -> None:
     rewritten(tmp_path / "report.json", *words)
 
 
-MARKED = """
-public class Marked {
-  @interface Mark { byte a(); short b(); char c(); int d(); long e(); }
-
-  @Mark(a = 5, b = 4, c = 3, d = 2, e = 1)
-  static class Bearer { int field; }
-
-  public static void main(String[] words) {
-    new Bearer().field = 1;
-  }
-}
-"""
-
-
-def test_what_a_rewrite_needs_of_the_jdk_is_rewritten_too(tmp_path: Path) -> None:
+def test_what_a_rewrite_needs_of_the_jdk_is_rewritten_too(programs: Path) -> None:
     """The agent reads annotations: their values need caches that the JVM has loaded for nobody else."""
-    source = tmp_path / "Marked.java"
-    source.write_text(MARKED)
-    jdk = fetched_jdk("21")
-    assert run(["javac", "--release", "17", "-d", tmp_path, source]).returncode == 0
-    done = memgraft("run", *ENGINE, "--", jdk.java, "-cp", tmp_path, "Marked")
+    done = memgraft("run", *ENGINE, "--", fetched_jdk("21").java, "-cp", programs, "CarryAnnotation")
     assert done.returncode == 0, done.stderr
 
 
-LOAD_ALL = """
-import java.net.URL;
-import java.net.URLClassLoader;
-import java.nio.file.Path;
-import java.util.Collections;
-import java.util.jar.JarEntry;
-import java.util.jar.JarFile;
-
-public class LoadAll {
-  public static void main(String[] jars) throws Exception {
-    URL[] urls = new URL[jars.length];
-    for (int i = 0; i < jars.length; i++) {
-      urls[i] = Path.of(jars[i]).toUri().toURL();
-    }
-    ClassLoader loader = new URLClassLoader(urls);
-    int loaded = 0;
-    for (String jar : jars) {
-      try (JarFile file = new JarFile(jar)) {
-        for (JarEntry entry : Collections.list(file.entries())) {
-          String name = entry.getName();
-          if (name.endsWith(".class") && !name.endsWith("-info.class") && !name.startsWith("META-INF/")) {
-            try {
-              Class.forName(name.substring(0, name.length() - 6).replace('/', '.'), false, loader);
-              loaded++;
-            } catch (LinkageError e) {
-              // It names a class of another library.
-            }
-          }
-        }
-      }
-    }
-    System.out.println(loaded);
-  }
-}
-"""
-
-
 @deep
-def test_every_class_of_many_libraries_is_rewritten(tmp_path: Path) -> None:
-    """What Maven has fetched here: the workloads' libraries, and Maven's own plug-ins with theirs."""
-    jars = sorted(Path("~/.m2/repository").expanduser().rglob("*.jar"))
-    source = tmp_path / "LoadAll.java"
-    source.write_text(LOAD_ALL)
-    assert run(["javac", "--release", "17", "-d", tmp_path, source]).returncode == 0
-    program = [fetched_jdk("21").java, "-Xmx2g", "-cp", tmp_path, "LoadAll", *jars]
+def test_every_class_of_many_libraries_is_rewritten(programs: Path) -> None:
+    """All that the workloads use, Spark and Hadoop among it."""
+    paths = [path.read_text().strip() for path in (ROOT / "workloads/jvm").glob("*/target/class-path")]
+    jars = sorted({jar for path in paths for jar in path.split(":") if jar.endswith(".jar")})
+    program = [fetched_jdk("21").java, "-Xmx2g", "-cp", programs, "LoadClasses", *jars]
     done = memgraft("run", *ENGINE, "--", *program)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 50_000

@@ -27,7 +27,10 @@ def jdk(request: pytest.FixtureRequest) -> Jdk:
 
 
 def on_each_jdk(in_the_gate: str) -> pytest.MarkDecorator:
-    """The gate has one of them. Each JVM is in the gate by some test: it would refuse one that it does not know."""
+    """The gate has one of them, the deep tests all.
+
+    What differs between them the agent looks for at its start; each of them starts in some test of the gate.
+    """
     versions = [pytest.param(version, marks=[] if version == in_the_gate else [deep]) for version in EACH_VERSION]
     return pytest.mark.parametrize("jdk", versions, indirect=True)
 

@@ -192,8 +192,11 @@ public final class Agent {
    * char. No agent is offered a class that is loaded while the same thread transforms another one.
    */
   private static void loadBoxes() {
-    List.of(Byte.valueOf((byte) 0), Short.valueOf((short) 0), Character.valueOf((char) 0));
-    List.of(Integer.valueOf(0), Long.valueOf(0));
+    Byte.valueOf((byte) 0);
+    Short.valueOf((short) 0);
+    Character.valueOf((char) 0);
+    Integer.valueOf(0);
+    Long.valueOf(0);
   }
 
   /** The JDK's own classes are not speculated on, and so do not try this out. */

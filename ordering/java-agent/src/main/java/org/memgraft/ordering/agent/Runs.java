@@ -9,7 +9,7 @@ import org.objectweb.asm.tree.MethodNode;
  * Runs of stores to elements of private arrays, as they fill an array that source code lists. One
  * fence behind the last store is enough for all: nothing between them publishes an array, or leaves
  * the method other than by an exception, which nobody catches who has the array. A list of some
- * thousand numbers would else be too large for a class file once each had its fence.
+ * thousand numbers, each with a fence of its own, would be too large for a class file.
  */
 final class Runs {
   private Runs() {}

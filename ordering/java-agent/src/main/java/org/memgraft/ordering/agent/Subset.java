@@ -25,7 +25,10 @@ final class Subset {
   static final String ELEMENTS = "[]";
   static final String CALLS = "()";
 
-  /** Of its own: what an expression loads of the JDK, only those who name something need. */
+  /**
+   * In a class of its own: a regular expression loads classes of the JDK, and only an agent with a
+   * file to read needs one.
+   */
   private static final class Form {
     private static final String PART = "[^\\s.;/\\[\\]()*]+";
     static final Pattern ENTRY =

@@ -389,15 +389,26 @@ class PrivateStoresTest {
 
   /** The same, where the constructors may trust in others. */
   static Map<String, String> stores(Class<?> of, KnownClasses.Facts facts) {
+    return marks(of, facts, (privates, runs, store) -> privates.get(store) ? '+' : '-');
+  }
+
+  /** Says what one store is. */
+  interface Marker {
+    char mark(BitSet privates, BitSet runs, int store);
+  }
+
+  /** By method: a character for each store. */
+  static Map<String, String> marks(Class<?> of, KnownClasses.Facts facts, Marker marker) {
     ClassNode read = new ClassNode(Rewriter.API);
     new ClassReader(RewriterTest.bytesOf(of)).accept(read, 0);
     Map<String, String> found = new TreeMap<>();
     for (MethodNode method : read.methods) {
       BitSet privates = PrivateStores.of(read.name, method, facts);
+      BitSet runs = Runs.of(method, privates);
       StringBuilder text = new StringBuilder();
       for (AbstractInsnNode instruction : method.instructions) {
         if (PrivateStores.isStore(instruction.getOpcode())) {
-          text.append(privates.get(text.length()) ? '+' : '-');
+          text.append(marker.mark(privates, runs, text.length()));
         }
       }
       if (text.length() > 0) {

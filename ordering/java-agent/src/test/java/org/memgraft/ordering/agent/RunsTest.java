@@ -3,7 +3,6 @@ package org.memgraft.ordering.agent;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.util.BitSet;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -90,22 +89,10 @@ class RunsTest {
 
   /** By method: a point for each store of a run but its last, a line for other private ones. */
   private static Map<String, String> stores() {
-    Map<String, String> found = new TreeMap<>();
-    for (MethodNode method : read(RewriterTest.bytesOf(Lists.class)).methods) {
-      BitSet privates = PrivateStores.of("Lists", method, KnownClasses.Facts.NONE);
-      BitSet runs = Runs.of(method, privates);
-      StringBuilder text = new StringBuilder();
-      for (AbstractInsnNode instruction : method.instructions) {
-        if (PrivateStores.isStore(instruction.getOpcode())) {
-          int store = text.length();
-          text.append(runs.get(store) ? '.' : privates.get(store) ? '|' : '-');
-        }
-      }
-      if (text.length() > 0) {
-        found.put(method.name, text.toString());
-      }
-    }
-    return found;
+    return PrivateStoresTest.marks(
+        Lists.class,
+        KnownClasses.Facts.NONE,
+        (privates, runs, store) -> runs.get(store) ? '.' : privates.get(store) ? '|' : '-');
   }
 
   @Test
@@ -147,7 +134,8 @@ class RunsTest {
 
   /** Without the first so many release fences of a method. */
   private static byte[] without(String from, int most) {
-    ClassNode read = read(rewritten());
+    ClassNode read = new ClassNode(Rewriter.API);
+    new ClassReader(rewritten()).accept(read, 0);
     int removed = 0;
     for (MethodNode method : read.methods) {
       for (AbstractInsnNode instruction : method.instructions.toArray()) {
@@ -163,11 +151,5 @@ class RunsTest {
     ClassWriter writer = new ClassWriter(0);
     read.accept(writer);
     return writer.toByteArray();
-  }
-
-  private static ClassNode read(byte[] bytes) {
-    ClassNode read = new ClassNode(Rewriter.API);
-    new ClassReader(bytes).accept(read, 0);
-    return read;
   }
 }
