@@ -21,3 +21,12 @@ function(memgraft_tests target)
   gtest_discover_tests(${target} TEST_PREFIX "${one_TEST_PREFIX}" TEST_FILTER "${alone}" NO_PRETTY_VALUES
                        DISCOVERY_TIMEOUT 60 PROPERTIES ${one_PROPERTIES})
 endfunction()
+
+# memgraft_uses_built(TARGET MACRO OTHER)
+#
+# The test program may start or load what OTHER builds: built(MACRO), of memgraft/built.h.
+function(memgraft_uses_built target macro other)
+  target_compile_definitions(${target} PRIVATE
+    ${macro}="$<PATH:RELATIVE_PATH,$<TARGET_FILE:${other}>,${PROJECT_BINARY_DIR}>")
+  add_dependencies(${target} ${other})
+endfunction()

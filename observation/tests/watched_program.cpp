@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "memgraft/built.h"
 #include "small_file.h"
 
 namespace memgraft::observation {
@@ -18,7 +19,7 @@ WatchedProgram::WatchedProgram(std::vector<std::string> arguments, Begin begin) 
   std::array<int, 2> out{};
   EXPECT_EQ(pipe2(in.data(), O_CLOEXEC), 0);
   EXPECT_EQ(pipe2(out.data(), O_CLOEXEC), 0);
-  std::string program = MEMGRAFT_TOUCHING;
+  std::string program = built(MEMGRAFT_TOUCHING);
   std::vector<char*> vector{program.data()};
   for (std::string& argument : arguments) {
     vector.push_back(argument.data());

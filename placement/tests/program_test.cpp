@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "fake_root.h"
+#include "memgraft/built.h"
 #include "memgraft/placement/topology.h"
 
 namespace memgraft::placement {
@@ -44,7 +45,7 @@ class Program : public testing::Test {
     const std::string out = folder_.path() + "/out";
     const std::string err = folder_.path() + "/err";
     const int status =
-        std::system((std::string(MEMGRAFT_PLACE) + " " + arguments + " >" + out + " 2>" + err).c_str());
+        std::system((built(MEMGRAFT_PLACE) + " " + arguments + " >" + out + " 2>" + err).c_str());
     return {.exit_code = WEXITSTATUS(status), .errors = content_of(err), .output = content_of(out)};
   }
   std::vector<Json> record() const {
@@ -129,7 +130,7 @@ TEST_F(WatchedProgram, ShowsWhoTouchesWhat) {
 #else
   const Ended ended =
       run(watched_ + "--interval 0.1 --map --record " + record_file() + " --summary " + folder_.path() +
-          "/summary -- " + MEMGRAFT_KERNELS + " cg --class S --iterations 1000");
+          "/summary -- " + built(MEMGRAFT_KERNELS) + " cg --class S --iterations 1000");
   ASSERT_EQ(ended.exit_code, 0) << ended.errors;
   EXPECT_NE(ended.output.find("cg, class S"), std::string::npos) << "the command's own output";
   const std::vector<Json> lines = record();

@@ -11,6 +11,7 @@
 #include <utility>
 #include <variant>
 
+#include "memgraft/built.h"
 #include "memgraft/observation/touch_file.h"
 
 namespace memgraft::observation {
@@ -32,8 +33,8 @@ class Touches : public testing::Test {
 
   // The exit code of QEMU.
   [[nodiscard]] int run(const std::string& arguments) const {
-    const std::string command = std::string("qemu-x86_64 -plugin ") + MEMGRAFT_TOUCHES_PLUGIN + "," +
-                                arguments + " " + MEMGRAFT_ACCESSES + " >" + file("output") + " 2>" +
+    const std::string command = "qemu-x86_64 -plugin " + built(MEMGRAFT_TOUCHES_PLUGIN) + "," + arguments +
+                                " " + built(MEMGRAFT_ACCESSES) + " >" + file("output") + " 2>" +
                                 file("errors");
     return std::system(command.c_str());  // NOLINT(cert-env33-c,concurrency-mt-unsafe)
   }

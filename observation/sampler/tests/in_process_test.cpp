@@ -22,6 +22,7 @@
 #include <variant>
 #include <vector>
 
+#include "memgraft/built.h"
 #include "memgraft/deep.h"
 
 namespace memgraft::observation {
@@ -42,7 +43,7 @@ struct Ran {
 class Program {
  public:
   explicit Program(const std::vector<std::string>& command, const Sampling& sampling = kEager) {
-    auto prepared = InProcess::prepare(MEMGRAFT_SAMPLER, sampling);
+    auto prepared = InProcess::prepare(built(MEMGRAFT_SAMPLER), sampling);
     EXPECT_TRUE(std::holds_alternative<std::unique_ptr<InProcess>>(prepared));
     side_ = std::move(std::get<std::unique_ptr<InProcess>>(prepared));
     EXPECT_EQ(pipe2(output_, O_CLOEXEC), 0);
@@ -141,7 +142,7 @@ class Program {
 };
 
 std::vector<std::string> scenario(const std::string& name, const std::string& seconds = "1.5") {
-  return {MEMGRAFT_SAMPLED_PROGRAM, name, seconds};
+  return {built(MEMGRAFT_SAMPLED_PROGRAM), name, seconds};
 }
 
 class Undisturbed : public testing::TestWithParam<const char*> {};
@@ -319,12 +320,12 @@ TEST(InProcess, SplitsHugePages) {
 
 TEST(InProcess, SamplesOnlyTheFirstProcess) {
   // The shell claims it; the program that it starts is not it.
-  Program program({"sh", "-c", std::string(MEMGRAFT_SAMPLED_PROGRAM) + " threads 0.5; exit 3"});
+  Program program({"sh", "-c", built(MEMGRAFT_SAMPLED_PROGRAM) + " threads 0.5; exit 3"});
   const Ran& ran = program.finish();
   EXPECT_EQ(WEXITSTATUS(ran.status), 3);
   EXPECT_EQ(ran.touches.size(), 0U);
   // The same process, after exec.
-  Program again({"sh", "-c", std::string("exec ") + MEMGRAFT_SAMPLED_PROGRAM + " threads 0"});
+  Program again({"sh", "-c", "exec " + built(MEMGRAFT_SAMPLED_PROGRAM) + " threads 0"});
   EXPECT_GE(again.finish(kEnough).touches.size(), kEnough);
 }
 
@@ -344,7 +345,7 @@ TEST(InProcess, KernelsVerifyTheirResults) {
   MEMGRAFT_DEEP_TEST();
   for (const auto& [kernel, size] :
        std::map<std::string, std::string>{{"cg", "A"}, {"mg", "W"}, {"ft", "W"}}) {
-    Program program({MEMGRAFT_KERNELS, kernel, "--class", size, "--threads", "3"});
+    Program program({built(MEMGRAFT_KERNELS), kernel, "--class", size, "--threads", "3"});
     const Ran& ran = program.finish();
     EXPECT_EQ(ran.status, 0) << ran.output;
     EXPECT_NE(ran.output.find("verified"), std::string::npos) << ran.output;

@@ -12,13 +12,15 @@
 #include <string>
 #include <vector>
 
+#include "memgraft/built.h"
+
 namespace memgraft::hotspot {
 namespace {
 
 const std::vector<std::string> kNames{"UseParallelGC", "_ZTV20ParallelScavengeHeap", "no_such_symbol"};
 const std::vector<std::string> kImports{"memset", "no_such_import"};
 
-std::string fake(const std::string& name) { return std::string(FAKE_JVM_FOLDER) + "/" + name; }
+std::string fake(const std::string& name) { return built("stocks/hotspot/tests/fake/" + name); }
 
 TEST(ElfImage, FindsSymbolsAndImports) {
   const ElfImage image(fake("fake_jvm.so"), kNames, kImports);

@@ -10,6 +10,7 @@
 
 #include "buffers/needs.h"
 #include "join/stock.h"
+#include "memgraft/built.h"
 #include "zeroing/needs.h"
 
 namespace memgraft::hotspot {
@@ -17,7 +18,7 @@ namespace memgraft::hotspot {
 class FakeLibrary {
  public:
   explicit FakeLibrary(const std::string& name)
-      : handle_(dlopen((std::string(FAKE_JVM_FOLDER) + "/" + name).c_str(), RTLD_LAZY | RTLD_LOCAL)) {
+      : handle_(dlopen(built("stocks/hotspot/tests/fake/" + name).c_str(), RTLD_LAZY | RTLD_LOCAL)) {
     if (handle_ == nullptr) {
       throw std::runtime_error(dlerror());
     }
