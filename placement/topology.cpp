@@ -1,12 +1,15 @@
 #include "memgraft/placement/topology.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <sstream>
-#include <system_error>
+#include <string_view>
+
+#include "memgraft/linux/number_list.h"
 
 namespace memgraft::placement {
+
+using linux_os::numbers_of_list;
 
 namespace {
 
@@ -20,12 +23,6 @@ std::string line_of(const std::string& file) {
   std::string line;
   std::getline(in, line);
   return line;
-}
-
-std::optional<unsigned> number(std::string_view text) {
-  unsigned value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
 std::string folder_of(const std::string& root, unsigned node) {
@@ -68,25 +65,6 @@ Node whole_machine(const std::string& root) {
 }
 
 }  // namespace
-
-std::vector<unsigned> numbers_of_list(std::string_view list) {
-  constexpr unsigned kMost = 1U << 16U;
-  std::vector<unsigned> found;
-  while (!list.empty()) {
-    const std::string_view part = list.substr(0, list.find(','));
-    list.remove_prefix(std::min(part.size() + 1, list.size()));
-    const std::size_t dash = part.find('-');
-    const auto first = number(part.substr(0, dash));
-    const auto last = dash == std::string_view::npos ? first : number(part.substr(dash + 1));
-    if (!first || !last || *last < *first || *last >= kMost) {
-      return {};
-    }
-    for (unsigned value = *first; value <= *last; ++value) {
-      found.push_back(value);
-    }
-  }
-  return found;
-}
 
 Topology Topology::of_system(const std::string& root) {
   Topology topology;

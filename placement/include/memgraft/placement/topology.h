@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace memgraft::placement {
@@ -37,9 +36,6 @@ class Topology {
   std::vector<Node> nodes_;
   std::vector<int> node_of_cpu_;  // by CPU; -1: none
 };
-
-// `0-3,8,10-11` (Documentation/admin-guide/cputopology.rst); what is no such list is empty.
-std::vector<unsigned> numbers_of_list(std::string_view list);
 
 // Nodes from which the process may have memory now, by position: Mems_allowed_list of its status, in which
 // cpusets are already taken into account. All of them where the kernel does not tell.
