@@ -2,26 +2,19 @@
 // and the heap can always be walked.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstdint>
-#include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "buffers/install.h"
-#include "fake_library.h"
+#include "grafted_heap.h"
 #include "zeroing/install.h"
 
 namespace memgraft::hotspot {
 namespace {
 
 using allocation::Kind;
-using Start = void();
-using Object = std::uint64_t*(std::size_t words, std::size_t tlab_words);
-using Walk = bool(std::size_t* dummy_words);
 
 constexpr std::size_t kTlabWords = 1'024;
 
@@ -36,14 +29,10 @@ struct Ways {
   [[nodiscard]] bool follow_collections() const { return zeroing == ZeroingStrategy::concurrent; }
 };
 
-class BuffersGraft : public testing::TestWithParam<Ways> {
+class BuffersGraft : public testing::TestWithParam<Ways>, protected GraftedHeap {
  protected:
-  BuffersGraft() {
-    library_.function<Start>("fake_start")();
+  BuffersGraft() : GraftedHeap(kTlabWords, GetParam().zeroing.has_value(), GetParam().follow_collections()) {
     library_.flag("ZeroTLAB") = GetParam().zeroing.has_value();
-    if (GetParam().follow_collections()) {
-      library_.function<Start>("fake_fresh")();  // which strategies that follow collections rely on
-    }
     const Joints joints = find_buffer_joints({}, stock_, Collector::parallel);
     if (GetParam().zeroing) {
       const ZeroingOptions options{.strategy = *GetParam().zeroing, .against = {}, .table = {}};
@@ -57,64 +46,8 @@ class BuffersGraft : public testing::TestWithParam<Ways> {
         stock_, Collector::parallel, joints, GetParam().zeroing.has_value(),
         [](const Refusal& refusal) { FAIL() << refusal.what(); }, patch_);
   }
-  ~BuffersGraft() override { (void)walk(); }
-  BuffersGraft(const BuffersGraft&) = delete;
-  BuffersGraft& operator=(const BuffersGraft&) = delete;
-  BuffersGraft(BuffersGraft&&) = delete;
-  BuffersGraft& operator=(BuffersGraft&&) = delete;
 
-  // Allocates, checks that the fields are zero where somebody zeroes, and scribbles over them. False where
-  // the heap is full.
-  [[nodiscard]] bool allocate(std::size_t words) {
-    std::uint64_t* const object = object_(words, kTlabWords);
-    if (object == nullptr) {
-      return false;
-    }
-    const std::span fields(object + 1, words - 1);
-    if (GetParam().zeroing) {
-      EXPECT_TRUE(std::ranges::all_of(fields, [](std::uint64_t field) { return field == 0; }));
-    }
-    const std::uint64_t mark = reinterpret_cast<std::uintptr_t>(object);
-    std::ranges::fill(fields, mark);
-    const std::scoped_lock lock(allocated_mutex_);
-    allocated_.push_back(fields);
-    return true;
-  }
-
-  void expect_intact() {
-    for (const std::span<std::uint64_t> fields : allocated_) {
-      const std::uint64_t mark = reinterpret_cast<std::uintptr_t>(fields.data() - 1);
-      EXPECT_TRUE(std::ranges::all_of(fields, [mark](std::uint64_t field) { return field == mark; }));
-    }
-    allocated_.clear();
-  }
-
-  std::size_t walk() const {
-    std::size_t dummy_words = 0;
-    EXPECT_TRUE(walk_(&dummy_words));
-    return dummy_words;
-  }
-
-  void collect() {
-    if (GetParam().follow_collections()) {
-      zeroing_collection_starts();
-    }
-    buffers_collection_starts();
-    expect_intact();
-    (void)walk();
-    library_.function<Start>("fake_empty")();
-    if (GetParam().follow_collections()) {
-      zeroing_collection_ended();
-    }
-  }
-
-  FakeLibrary library_{"fake_jvm.so"};
-  Stock stock_ = library_.stock();
-  Patch patch_;
-  Object* object_ = library_.function<Object>("fake_object");
-  Walk* walk_ = library_.function<Walk>("fake_walk");
-  std::mutex allocated_mutex_;
-  std::vector<std::span<std::uint64_t>> allocated_;
+  void collect() { GraftedHeap::collect(buffers_collection_starts); }
 };
 
 TEST_P(BuffersGraft, CanAlwaysBeWalked) {

@@ -2,16 +2,13 @@
 // walked.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "fake_library.h"
+#include "grafted_heap.h"
 #include "zeroing/install.h"
 
 namespace memgraft::hotspot {
@@ -19,10 +16,6 @@ namespace {
 
 constexpr std::size_t kWindowWords = 512;
 constexpr std::size_t kTlabWords = 16'384;
-
-using Start = void();
-using Object = std::uint64_t*(std::size_t words, std::size_t tlab_words);
-using Walk = bool(std::size_t* dummy_words);
 
 struct Ways {
   ZeroingStrategy strategy;
@@ -42,13 +35,9 @@ constexpr Ways kAdaptive{.strategy = ZeroingStrategy::adaptive, .against = std::
 constexpr Ways kConcurrent{.strategy = ZeroingStrategy::concurrent, .against = std::nullopt};
 constexpr Ways kPause{.strategy = ZeroingStrategy::pause, .against = std::nullopt};
 
-class WindowsGraft : public testing::TestWithParam<Ways> {
+class WindowsGraft : public testing::TestWithParam<Ways>, protected GraftedHeap {
  protected:
-  WindowsGraft() {
-    library_.function<Start>("fake_start")();
-    if (GetParam().follow_collections()) {
-      library_.function<Start>("fake_fresh")();  // which strategies that follow collections rely on
-    }
+  WindowsGraft() : GraftedHeap(kTlabWords, /*zeroed=*/true, GetParam().follow_collections()) {
     const ZeroingOptions options{.strategy = GetParam().strategy,
                                  .against = GetParam().against,
                                  .window_bytes = kWindowWords * kBytesPerWord,
@@ -56,63 +45,9 @@ class WindowsGraft : public testing::TestWithParam<Ways> {
     install_zeroing(options, prepare_zeroing(options, stock_), patch_);
   }
 
-  ~WindowsGraft() override { (void)walk(); }
-  WindowsGraft(const WindowsGraft&) = delete;
-  WindowsGraft& operator=(const WindowsGraft&) = delete;
-  WindowsGraft(WindowsGraft&&) = delete;
-  WindowsGraft& operator=(WindowsGraft&&) = delete;
-
-  // Allocates, checks that the fields are zero, and scribbles over them. False where the heap is full.
-  [[nodiscard]] bool allocate(std::size_t words) {
-    std::uint64_t* const object = object_(words, kTlabWords);
-    if (object == nullptr) {
-      return false;
-    }
-    const std::span fields(object + 1, words - 1);
-    EXPECT_TRUE(std::ranges::all_of(fields, [](std::uint64_t field) { return field == 0; }));
-    std::ranges::fill(fields, ~std::uint64_t{0});
-    {
-      const std::scoped_lock lock(allocated_mutex_);
-      allocated_.push_back(fields);
-    }
-    return true;
-  }
-
-  // What was allocated since the last collection still holds what was written.
-  void expect_intact() {
-    for (const std::span<std::uint64_t> fields : allocated_) {
-      EXPECT_TRUE(
-          std::ranges::all_of(fields, [](std::uint64_t field) { return field == ~std::uint64_t{0}; }));
-    }
-    allocated_.clear();
-  }
-
-  std::size_t walk() const {
-    std::size_t dummy_words = 0;
-    EXPECT_TRUE(walk_(&dummy_words));
-    return dummy_words;
-  }
-
-  // A collection as the agent sees one.
   void collect() {
-    if (GetParam().follow_collections()) {
-      zeroing_collection_starts();
-    }
-    expect_intact();
-    (void)walk();
-    library_.function<Start>("fake_empty")();
-    if (GetParam().follow_collections()) {
-      zeroing_collection_ended();
-    }
+    GraftedHeap::collect([] {});
   }
-
-  FakeLibrary library_{"fake_jvm.so"};
-  Stock stock_ = library_.stock();
-  Patch patch_;
-  Object* object_ = library_.function<Object>("fake_object");
-  Walk* walk_ = library_.function<Walk>("fake_walk");
-  std::mutex allocated_mutex_;
-  std::vector<std::span<std::uint64_t>> allocated_;
 };
 
 TEST_P(WindowsGraft, HandsOutZeroesAndCanAlwaysBeWalked) {
