@@ -91,6 +91,21 @@ class Root:
                 shutil.copy(library, copy)
 
 
+def _devices(nodes: Sequence[Node], distances: Sequence[Sequence[int]]) -> list[str]:
+    """QEMU's arguments for the nodes: which memory and which CPUs each has, and how far they are from each other."""
+    devices, first = [], 0
+    for number, node in enumerate(nodes):
+        last = first + node.cpus - 1
+        devices += ["-object", f"memory-backend-ram,id=memory{number},size={node.mebibytes}M"]
+        devices += ["-numa", f"node,nodeid={number},cpus={first}-{last},memdev=memory{number}"]
+        first = last + 1
+    for one, row in enumerate(distances):
+        for other, distance in enumerate(row):
+            if other != one:
+                devices += ["-numa", f"dist,src={one},dst={other},val={distance}"]
+    return devices
+
+
 def boot(
     root: Root,
     nodes: Sequence[Node],
@@ -115,25 +130,16 @@ def boot(
     image = root.folder.with_suffix(".cpio")
     archive = f"cd '{root.folder}' && find . | '{root.folder}/bin/busybox' cpio -o -H newc >'{image}' 2>'{image}.log'"
     subprocess.run(["sh", "-c", archive], check=True)
-    devices, first = [], 0
-    for number, node in enumerate(nodes):
-        last = first + node.cpus - 1
-        devices += ["-object", f"memory-backend-ram,id=memory{number},size={node.mebibytes}M"]
-        devices += ["-numa", f"node,nodeid={number},cpus={first}-{last},memdev=memory{number}"]
-        first = last + 1
-    for one, row in enumerate(distances):
-        for other, distance in enumerate(row):
-            if other != one:
-                devices += ["-numa", f"dist,src={one},dst={other},val={distance}"]
     extra = [word for plugin in plugins for word in ("-plugin", plugin)]
     extra += ["-serial", f"file:{outbox}"] if outbox else []
     balancing = "enable" if numa_balancing else "disable"
     threads = "multi" if concurrent else "single"
+    cpus = sum(node.cpus for node in nodes)
     command = [
         *[QEMU, "-accel", f"tcg,thread={threads}", "-M", "q35", "-nodefaults", "-no-user-config"],
         # Without cmpxchg16b, in whose emulation QEMU 7.2 has a bug that Linux 6.12 meets.
-        *["-cpu", "max,-cx16", "-smp", f"{first},sockets={first},cores=1,threads=1"],
-        *["-m", f"{sum(node.mebibytes for node in nodes)}M", *devices],
+        *["-cpu", "max,-cx16", "-smp", f"{cpus},sockets={cpus},cores=1,threads=1"],
+        *["-m", f"{sum(node.mebibytes for node in nodes)}M", *_devices(nodes, distances)],
         *["-display", "none", "-no-reboot", "-serial", "stdio", *extra, "-kernel", KERNEL, "-initrd", image],
         *["-append", f"console=ttyS0 quiet panic=-1 numa_balancing={balancing}"],
     ]
