@@ -1,20 +1,20 @@
-"""The page of a comparison in a real browser: it shows what it says, alone, at every width."""
+"""The pages of comparisons, calibrations and hunts in a real browser: each says what it has to, alone, at any width."""
 
 import json
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from browser import ASKED_FOR, chromium, errors_of
 from conftest import memgraft
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
 
-selenium = pytest.importorskip("selenium", reason="make development installs it")
-from selenium import webdriver  # noqa: E402
-from selenium.webdriver.common.by import By  # noqa: E402
-from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
+from memgraft.hunt import page
+from memgraft.hunt.tests import findings
 
-SEVERE = "SEVERE"
 # The pictures on the page, each as its size in pixels; what is smaller is an icon.
 PICTURES = """
   const found = [];
@@ -28,25 +28,13 @@ PICTURES = """
   walk(document);
   return found;
 """
-# What a page has asked the network for.
-ASKED_FOR = "return performance.getEntriesByType('resource').map(entry => entry.name)"
 # A desktop's window and a telephone's, in pixels.
 WIDTHS = (1200, 400)
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[webdriver.Chrome]:
-    if not (shutil.which("chromium") and shutil.which("chromedriver")):
-        pytest.skip("chromium and chromedriver are missing: setup/packages test installs them where they can be had")
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium")
-    for argument in (
-        *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-        *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--window-size=1200,1600"),
-    ):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
+    driver = chromium("--window-size=1200,1600")
     yield driver
     driver.quit()
 
@@ -81,7 +69,7 @@ def test_page_says_and_draws_what_was_found(browser: webdriver.Chrome, compariso
         # Bokeh draws into SVG elements inside shadow roots, once the page is there.
         WebDriverWait(browser, 300).until(lambda driver: len(driver.execute_script(PICTURES)) >= 3)
         assert browser.execute_script("return document.documentElement.scrollWidth") <= width
-        assert [entry for entry in browser.get_log("browser") if entry["level"] == SEVERE] == []
+        assert errors_of(browser) == []
         assert browser.execute_script(ASKED_FOR) == []
 
 
@@ -96,5 +84,28 @@ def test_calibration_page_draws_every_picture(browser: webdriver.Chrome, calibra
             assert picture_width > 0.7 * width
             assert picture_height > 300
         assert browser.execute_script("return document.documentElement.scrollWidth") <= width
-        assert [entry for entry in browser.get_log("browser") if entry["level"] == SEVERE] == []
+        assert errors_of(browser) == []
+        assert browser.execute_script(ASKED_FOR) == []
+
+
+def test_the_page_of_a_hunt_shows_the_field_and_every_launch(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    hostile = "<script>document.title='obeyed'</script>"
+    finding = findings.found(tmp_path)
+    finding.notes.append(hostile)
+    file = tmp_path / "report.html"
+    file.write_text(page.render(finding), encoding="utf-8")
+    for width in WIDTHS:
+        browser.set_window_size(width, 1600)
+        browser.get(file.as_uri())
+        text = browser.find_element(By.TAG_NAME, "body").text
+        assert "Missing volatile: org.example.Server.stopped" in text
+        assert "org.example.Server.stopped: declare it volatile" in text
+        assert "What fits what was seen: a loop that looks once" in text
+        assert hostile in text
+        assert browser.title != "obeyed"
+        marks = browser.find_elements(By.CSS_SELECTOR, "svg .failed-mark, svg .passed-mark")
+        assert len(marks) >= sum(len(phase.launched) for phase in finding.phases)
+        assert all(mark.is_displayed() for mark in marks)
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+        assert errors_of(browser) == []
         assert browser.execute_script(ASKED_FOR) == []

@@ -9,7 +9,6 @@ import http.client
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import time
@@ -20,22 +19,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser import ASKED_FOR, chromium, errors_of
 from conftest import ROOT, Jdk, agent_options
+from PIL import Image
 from processes import clean_environment
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
 
-selenium = pytest.importorskip("selenium", reason="make development installs it")
-from PIL import Image  # noqa: E402
-from selenium import webdriver  # noqa: E402
-from selenium.webdriver.common.by import By  # noqa: E402
-from selenium.webdriver.common.keys import Keys  # noqa: E402
-from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
-
-from memgraft.tests import placement_record as made  # noqa: E402
-from memgraft.watch import addresses, colours  # noqa: E402
-from memgraft.watch.history import History  # noqa: E402
+from memgraft.tests import placement_record as made
+from memgraft.watch import addresses, colours
+from memgraft.watch.history import History
 
 PATIENCE = 300
-SEVERE = "SEVERE"
 
 
 @pytest.fixture(scope="module")
@@ -45,17 +42,7 @@ def downloads(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def browser(downloads: Path) -> Iterator[webdriver.Chrome]:
-    if not (shutil.which("chromium") and shutil.which("chromedriver")):
-        pytest.skip("chromium and chromedriver are missing: setup/packages test installs them where they can be had")
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium")
-    for argument in (
-        *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars"),
-        *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--window-size=1400,1000"),
-    ):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
+    driver = chromium("--window-size=1400,1000", "--hide-scrollbars")
     driver.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(downloads)})
     yield driver
     driver.quit()
@@ -153,7 +140,7 @@ class Watched:
         return list(self.script(f"return [{place}.width, {place}.height]"))
 
     def errors(self) -> list[dict[str, Any]]:
-        return [entry for entry in self.browser.get_log("browser") if entry["level"] == SEVERE]
+        return errors_of(self.browser)
 
 
 @pytest.fixture
@@ -309,7 +296,7 @@ def test_the_token_keeps_others_out(watched: Watched, server: str) -> None:
         connection.close()
     # The page itself asks nobody else for anything.
     watched.open(server).shows("interval")
-    asked = watched.script("return performance.getEntriesByType('resource').map(entry => entry.name)")
+    asked = watched.script(ASKED_FOR)
     assert asked
     assert all(name.startswith((server, "blob:")) for name in asked), asked
 
