@@ -12,7 +12,7 @@ export CMAKE_CXX_COMPILER_LAUNCHER = $(shell command -v ccache)
 export CCACHE_BASEDIR = $(CURDIR)
 export CCACHE_NOHASHDIR = 1
 # And what mypy knows of every module, by content.
-export MYPY_CACHE_DIR = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/memgraft/mypy
+export MYPY_CACHE_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/memgraft/mypy
 
 # A new folder each time: a comparison never mixes its launches with another's.
 DEMO_OUTPUT ?= memgraft-out/demo-$(shell date +%Y%m%d-%H%M%S)

@@ -20,7 +20,7 @@ namespace {
 const std::vector<std::string> kNames{"UseParallelGC", "_ZTV20ParallelScavengeHeap", "no_such_symbol"};
 const std::vector<std::string> kImports{"memset", "no_such_import"};
 
-std::string fake(const std::string& name) { return built("stocks/hotspot/tests/fake/" + name); }
+std::string fake(const std::string& name) { return built(FAKE_JVM_FOLDER) + "/" + name; }
 
 TEST(ElfImage, FindsSymbolsAndImports) {
   const ElfImage image(fake("fake_jvm.so"), kNames, kImports);

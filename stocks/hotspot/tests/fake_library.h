@@ -18,7 +18,7 @@ namespace memgraft::hotspot {
 class FakeLibrary {
  public:
   explicit FakeLibrary(const std::string& name)
-      : handle_(dlopen(built("stocks/hotspot/tests/fake/" + name).c_str(), RTLD_LAZY | RTLD_LOCAL)) {
+      : handle_(dlopen((built(FAKE_JVM_FOLDER) + "/" + name).c_str(), RTLD_LAZY | RTLD_LOCAL)) {
     if (handle_ == nullptr) {
       throw std::runtime_error(dlerror());
     }

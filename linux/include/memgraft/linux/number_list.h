@@ -1,4 +1,5 @@
-// How Linux writes sets of CPUs and of nodes. Headers only.
+// Sets of CPUs and of nodes, as Linux writes them. There is no source, so that who uses it links nothing of
+// Linux.
 #pragma once
 
 #include <algorithm>
