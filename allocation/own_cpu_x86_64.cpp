@@ -27,6 +27,7 @@ bool can_replace_on_cpu() {
   return rseq::kAreaOfGlibc.registered() && static_cast<std::int32_t>(rseq::own_area()->cpu_id) >= 0;
 }
 
+// NOLINTNEXTLINE(misc-const-correctness): the assembly stores to `word`.
 Replaced replace_on_cpu(std::atomic<State>& word, State expected, State desired, unsigned cpu) {
   struct ::rseq* const area = rseq::own_area();
   // Stores of x86-64 are not reordered, so the last one publishes like a release store.

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <charconv>
 #include <system_error>
+#include <utility>
 
 #include "small_file.h"
 
@@ -65,7 +66,7 @@ std::optional<PerfReading> PerfEvents::read(int fd) noexcept {
   PerfReading reading;
   static_assert(sizeof reading == 3 * sizeof(std::uint64_t));
   const ssize_t got = ::read(fd, &reading, sizeof reading);
-  return got == static_cast<ssize_t>(sizeof reading) ? std::optional(reading) : std::nullopt;
+  return std::cmp_equal(got, sizeof reading) ? std::optional(reading) : std::nullopt;
 }
 
 PerfEvents& PerfEvents::real() {

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cerrno>
 #include <ctime>
+#include <utility>
 
 #include "cpu_list.h"
 #include "memgraft/linux/threads_of.h"
@@ -207,7 +208,7 @@ bool ProcessEvents::raise_descriptor_limit() {
 // Threads that were found late may have inherited events and have got their own too, and what such a thread
 // begins inherits both: then there are two samples of what happened once.
 bool ProcessEvents::is_wanted(const PerfSample& sample, std::optional<PerfSample>& last) {
-  if (sample.process != static_cast<std::uint32_t>(pid_)) {
+  if (std::cmp_not_equal(sample.process, pid_)) {
     return false;
   }
   if (!each_counts_) {
@@ -281,7 +282,7 @@ void ProcessEvents::aux(const VisitAux& visit) {
       }
       aux_cut_ += (part->flags & PERF_AUX_FLAG_TRUNCATED) != 0 ? 1 : 0;
       const linux_os::PerfSampleId& id = part->id;
-      if (id.process == static_cast<std::uint32_t>(pid_) && counts_for(id.thread, id.cpu, id.event)) {
+      if (std::cmp_equal(id.process, pid_) && counts_for(id.thread, id.cpu, id.event)) {
         visit(id, ring.ring.aux(*part));
       }
     });

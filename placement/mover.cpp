@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
+#include <utility>
 
 namespace memgraft::placement {
 
@@ -60,7 +61,7 @@ Access Mover::places(std::span<const std::uint64_t> addresses, std::span<int> no
 Outcome Mover::outcome_of(int answer, std::size_t node) {
   if (answer >= 0) {
     // A page that was there already answers so too.
-    return static_cast<unsigned>(answer) == topology_->nodes()[node].number ? Outcome::moved : Outcome::other;
+    return std::cmp_equal(answer, topology_->nodes()[node].number) ? Outcome::moved : Outcome::other;
   }
   switch (-answer) {
     case EBUSY:

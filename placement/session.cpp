@@ -209,7 +209,7 @@ void Session::settle(const Move& move, Outcome outcome) {
   Page& page = profile_.pages()[*place];
   if (outcome == Outcome::moved) {
     now_.moved[move.from][move.to] += page.pages;
-    now_.moved_back += static_cast<int>(move.to) == page.home ? page.pages : 0;
+    now_.moved_back += std::cmp_equal(move.to, page.home) ? page.pages : 0;
     note_move(page, move.to, number_, plans_.settings);
     return;
   }
@@ -244,7 +244,7 @@ void Session::propose(const std::vector<Move>& moves) {
       continue;
     }
     Page& page = profile_.pages()[*place];
-    if (page.wanted != static_cast<int>(move.to)) {
+    if (std::cmp_not_equal(page.wanted, move.to)) {
       page.wanted = static_cast<std::int16_t>(move.to);
       now_.moved[move.from][move.to] += move.pages;
     }

@@ -10,7 +10,7 @@
 #include "memgraft/zeroing.h"
 #include "table.h"
 
-#if defined(MEMGRAFT_ZEROING_X86_64)
+#ifdef MEMGRAFT_ZEROING_X86_64
 #include <cpuid.h>
 #endif
 
@@ -111,7 +111,7 @@ std::string_view default_name(Family family, std::size_t mode, std::size_t bytes
              : found.kernel;
 }
 
-#if defined(MEMGRAFT_ZEROING_X86_64)
+#ifdef MEMGRAFT_ZEROING_X86_64
 Family family_of_cpu() {
   unsigned eax = 0;
   unsigned ebx = 0;

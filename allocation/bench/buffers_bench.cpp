@@ -120,7 +120,7 @@ void measure(benchmark::State& state, const std::vector<unsigned>& cpus, Average
   const auto moved = [&] { return progress != nullptr ? progress->load(std::memory_order_relaxed) : 0; };
   std::vector<double> shared;
   std::vector<double> others;
-  for ([[maybe_unused]] auto turn : state) {
+  for ([[maybe_unused]] const auto turn : state) {
     const std::uint64_t before = moved();
     const Clock::time_point start = Clock::now();
     for (int i = 0; i < kBatch; ++i) {

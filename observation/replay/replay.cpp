@@ -37,16 +37,17 @@ class Replay : public Monitor {
 
   void drain(const Sink& sink) override {
     const std::uint64_t now = now_nanoseconds();
-    begun_ = begun_.value_or(now);
+    const std::uint64_t begun = begun_.value_or(now);
+    begun_ = begun;
     for (; ahead_.has_value(); read_ahead()) {
       Touch touch = *ahead_;
       if (pace_ == Pace::recorded) {
         // One thread's touches may lie before another's that are older.
         const std::uint64_t after = touch.nanoseconds < first_ ? 0 : touch.nanoseconds - first_;
-        if (after > now - *begun_) {
+        if (after > now - begun) {
           return;
         }
-        touch.nanoseconds = *begun_ + after;
+        touch.nanoseconds = begun + after;
       }
       sink(touch);
     }

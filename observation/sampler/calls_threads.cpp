@@ -95,7 +95,7 @@ MEMGRAFT_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attr
 }
 
 // The version that glibc has had since 2003; an older one is there, too, and would be found first.
-#if defined(__x86_64__)
+#ifdef __x86_64__
 #define MEMGRAFT_CONDITION_VERSION "GLIBC_2.3.2"
 #else
 #define MEMGRAFT_CONDITION_VERSION nullptr

@@ -80,13 +80,13 @@ class Runs {
   }
   void finish() {
     if (left_out_from_ != 0 && run_.end - left_out_from_ >= least_bytes_) {
-      const std::lock_guard locked(g_state.lock);
+      const std::scoped_lock locked(g_state.lock);
       g_round.left_out_bytes +=
           bytes_that_may_be_data({.begin = left_out_from_, .end = std::min(run_.begin, run_.end)});
     }
     left_out_from_ = 0;
     if (run_.begin < run_.end) {
-      const std::lock_guard locked(g_state.lock);
+      const std::scoped_lock locked(g_state.lock);
       keep(run_, least_bytes_);
     }
     run_ = {};
@@ -115,7 +115,7 @@ std::size_t confirm(const Mapping& mapping, std::size_t& at) {
 }  // namespace
 
 void take_snapshot() {
-  const std::lock_guard locked(g_state.lock);
+  const std::scoped_lock locked(g_state.lock);
   g_state.changed_count = 0;
   g_state.all_changed = false;
   g_round.snapshot_count = 0;

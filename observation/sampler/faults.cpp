@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kOwnHandlerNanoseconds = 10'000'000'000;
 
-#if defined(__x86_64__)
+#ifdef __x86_64__
 constexpr bool kKnowsStore = true;
 bool is_store(const ucontext_t& context) {
   // Bit 1 of a page fault's error code (Intel SDM, volume 3, 4.7).

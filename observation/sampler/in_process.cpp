@@ -158,7 +158,7 @@ class Watched : public Monitor {
              .what = "the first access to each page of a sample, by a library inside the program",
              .thread = true,
              .cpu = true,
-#if defined(__x86_64__)
+#ifdef __x86_64__
              .store = true,
 #else
              .store = false,

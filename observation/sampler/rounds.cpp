@@ -41,7 +41,7 @@ std::uint64_t random_number() {
 void let_go() {
   for (std::size_t i = 0; i < g_round.snapshot_count; ++i) {
     const std::uintptr_t page = g_round.snapshot[i];
-    const std::lock_guard locked(g_state.lock);
+    const std::scoped_lock locked(g_state.lock);
     if (!g_state.guarded.has(page)) {
       continue;
     }
@@ -66,7 +66,7 @@ bool unchanged(Range range) {
 }
 
 void publish_candidates() {
-  const std::lock_guard locked(g_state.lock);
+  const std::scoped_lock locked(g_state.lock);
   auto& next = g_state.candidates[1 - g_state.newest];
   for (std::size_t i = 0; i < kMostCandidates; ++i) {
     const bool used = i < g_round.found_count;
@@ -146,7 +146,7 @@ bool guard(std::size_t candidate, std::uintptr_t page) {
     return false;
   }
   split_huge_page(g_round.found[candidate], page);
-  const std::lock_guard locked(g_state.lock);
+  const std::scoped_lock locked(g_state.lock);
   if (!may_guard(candidate, page) || !g_state.guarded.insert(page, g_round.number)) {
     return false;
   }
@@ -216,7 +216,7 @@ struct Counts {
   std::uint64_t touched;
 };
 Counts counts() {
-  const std::lock_guard locked(g_state.lock);
+  const std::scoped_lock locked(g_state.lock);
   return {.guarded = g_state.guarded.size(), .touched = g_state.touched};
 }
 
@@ -268,7 +268,7 @@ void see_touch(Budget& budget) {
 
 // Not after the program has ended meanwhile, or whatever else stopped it.
 void say(Shared& shared, Standing standing) {
-  const std::lock_guard locked(g_state.lock);
+  const std::scoped_lock locked(g_state.lock);
   if (active()) {
     shared.standing.store(static_cast<std::uint32_t>(standing), std::memory_order_relaxed);
   }

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <ctime>
+#include <utility>
 
 namespace memgraft::observation {
 
@@ -269,7 +270,7 @@ Shared* claim() {
   const long fd = std::strtol(variable, &rest, 10);
   struct stat what{};
   if (rest == variable || *rest != 0 || fd < 0 || fd > INT32_MAX || fstat(static_cast<int>(fd), &what) != 0 ||
-      !S_ISREG(what.st_mode) || what.st_size != static_cast<off_t>(sizeof(Shared))) {
+      !S_ISREG(what.st_mode) || std::cmp_not_equal(what.st_size, sizeof(Shared))) {
     return nullptr;
   }
   void* const at = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, static_cast<int>(fd), 0);

@@ -55,7 +55,7 @@ template <typename Ordered>
 void store(benchmark::State& state) {
   alignas(64) std::array<Word, kLines * kLineWords> lines{};
   Word turn = 0;
-  for (auto _ : state) {
+  for (const auto _ : state) {
     // Half of the lines are stored to, the other half loaded from.
     Word* const to = &lines.at(turn % (kLines / 2) * kLineWords);
     Ordered::run(*to, turn);

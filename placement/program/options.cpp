@@ -67,7 +67,7 @@ void declare(CLI::App& app, Options& options) {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-std::string what_is_wrong(const Options& options, bool command_given) {
+std::string_view what_is_wrong(const Options& options, bool command_given) {
   if (options.pid == 0 && options.command.empty()) {
     return command_given ? "nothing after `--`: expected COMMAND" : "expected --pid N, or -- COMMAND";
   }

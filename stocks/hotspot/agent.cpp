@@ -95,7 +95,7 @@ void write_so_far() {
   }
   next = now + kBetweenLiveSummaries;
   try {
-    const std::lock_guard lock(last_word().mutex);
+    const std::scoped_lock lock(last_word().mutex);
     const std::chrono::duration<double> wall = now - agent.started;
     if (!last_word().spoken &&
         !agent.summary->write(summarise_so_far(agent.asked, agent.stock, wall.count()))) {
@@ -114,7 +114,7 @@ void JNICALL on_vm_death(jvmtiEnv* jvmti, JNIEnv* /*jni*/) {
   }
   try {
     const std::string program = system_property(jvmti, "sun.java.command");
-    const std::lock_guard lock(last_word().mutex);
+    const std::scoped_lock lock(last_word().mutex);
     last_word().spoken = true;
     const std::chrono::duration<double> wall = Clock::now() - agent.started;
     (void)agent.summary->write(summarise_ended(agent.asked, agent.stock, program, wall.count(),
@@ -193,7 +193,7 @@ void watch(jvmtiEnv* jvmti, const Agent& agent) {
   refuse(refusal, agent.options, agent.stock.identity());
 }
 
-void join(Agent& agent) {
+void join(const Agent& agent) {
   // Before anything is changed: a slot that another graft has taken over holds something else.
   for (Graft* const graft : agent.asked) {
     graft->prepare(agent.stock);

@@ -58,6 +58,7 @@ unsigned seconds() {
 }
 
 class Limit : public testing::EmptyTestEventListener {
+ public:
   void OnTestStart(const testing::TestInfo& /*test*/) override {
     own_process.fill('\0');
     std::to_chars(own_process.data(), own_process.data() + own_process.size() - 1, getpid());

@@ -8,7 +8,7 @@
 
 #include "futex.h"
 
-#if defined(__x86_64__)
+#ifdef __x86_64__
 #include <x86intrin.h>
 #endif
 
@@ -22,7 +22,7 @@ constexpr std::size_t kStackBytes = std::size_t{256} << 10;
 constexpr std::uint64_t kNanosecondsPerSecond = 1'000'000'000;
 
 std::uint64_t read_cycles() {
-#if defined(__x86_64__)
+#ifdef __x86_64__
   return __rdtsc();
 #else
   timespec time{};

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "memgraft/disclaim.h"
 #include "region.h"
@@ -44,7 +45,7 @@ class Blocks {
   }
 
   std::byte* next(benchmark::State& state, bool all_used) {
-    if (bytes_ > static_cast<std::size_t>(end_ - at_)) {
+    if (std::cmp_greater(bytes_, end_ - at_)) {
       at_ = first_;
       if (!all_used) {
         state.PauseTiming();

@@ -32,7 +32,7 @@ struct Kernel {
 extern const std::array<Kernel, 4> kGenericKernels;
 
 // Those of the instruction set that is built for; the definition comes from zeroing/CMakeLists.txt.
-#if defined(MEMGRAFT_ZEROING_X86_64)
+#ifdef MEMGRAFT_ZEROING_X86_64
 inline constexpr std::size_t kIsaKernelCount = 8;
 #elif defined(MEMGRAFT_ZEROING_AARCH64) || defined(MEMGRAFT_ZEROING_PPC64)
 inline constexpr std::size_t kIsaKernelCount = 4;
@@ -42,7 +42,7 @@ inline constexpr std::size_t kIsaKernelCount = 1;
 inline constexpr std::size_t kIsaKernelCount = 0;
 #endif
 
-#if defined(MEMGRAFT_ZEROING_ISA)
+#ifdef MEMGRAFT_ZEROING_ISA
 extern const std::array<Kernel, kIsaKernelCount> kIsaKernels;
 #else
 inline constexpr std::array<Kernel, kIsaKernelCount> kIsaKernels{};

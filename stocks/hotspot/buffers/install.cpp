@@ -206,7 +206,7 @@ void check_region(Buffers& buffers) {
 // Memory from a buffer or, where none has enough, from the heap. `words` becomes how many they are.
 template <typename FromHeap>
 void* hand_out(Words least, Words requested, void* heap, std::size_t& words, FromHeap from_heap) {
-  Buffers& buffers = *the_buffers;
+  const Buffers& buffers = *the_buffers;
   Times& times = buffers.times->mine();
   times.requests.add(1);
   const std::uint64_t start = read_cycles().count();

@@ -2,7 +2,7 @@
 
 #include <ctime>
 
-#if defined(__x86_64__)
+#ifdef __x86_64__
 #include <x86intrin.h>
 #endif
 
@@ -23,7 +23,7 @@ Nanoseconds read_clock(clockid_t clock) {
 }  // namespace
 
 Cycles read_cycles() {
-#if defined(__x86_64__)
+#ifdef __x86_64__
   return Cycles(__rdtsc());
 #else
   return Cycles(read_clock(CLOCK_MONOTONIC).count());

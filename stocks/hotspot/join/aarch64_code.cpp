@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 namespace memgraft::hotspot::aarch64 {
 
@@ -100,7 +101,7 @@ bool may_be_moved(Code function) {
        offset += kInstructionBytes) {
     const auto target = target_of(at(function, offset), static_cast<std::int64_t>(offset));
     // Back to the very start is a call of the function, which may well reach its replacement.
-    if (target && *target > 0 && *target < static_cast<std::int64_t>(kJumpBytes)) {
+    if (target && *target > 0 && std::cmp_less(*target, kJumpBytes)) {
       return false;
     }
   }

@@ -17,7 +17,7 @@ nlohmann::ordered_json availability(NeedsOf needs_of, const Stock& stock);
 // Of a graft that needs the same whatever the collector.
 template <const Needs& needs>
 const Needs& always(Collector /*collector*/) {
-  return needs;
+  return needs;  // NOLINT(readability-redundant-parentheses): it has none
 }
 
 }  // namespace memgraft::hotspot

@@ -33,7 +33,7 @@ int protection_at(std::uintptr_t address) {
     std::uintptr_t start = 0;
     std::uintptr_t end = 0;
     std::array<char, 5> access{};
-    // NOLINTNEXTLINE(cert-err34-c): the kernel writes these lines.
+    // The kernel writes these lines. NOLINTNEXTLINE(cert-err34-c,bugprone-unchecked-string-to-number-*)
     if (std::sscanf(line.data(), "%lx-%lx %4s", &start, &end, access.data()) == 3 && start <= address &&
         address < end) {
       return (access[0] == 'r' ? PROT_READ : 0) | (access[1] == 'w' ? PROT_WRITE : 0) |
@@ -44,6 +44,7 @@ int protection_at(std::uintptr_t address) {
 }
 
 void protect(void* page, std::size_t size_bytes, int protection) {
+  // NOLINTNEXTLINE(clang-analyzer-security.MmapWriteExec): threads may be running what lies there.
   if (mprotect(page, size_bytes, protection) != 0) {
     throw std::system_error(errno, std::generic_category(), "mprotect");
   }

@@ -11,7 +11,7 @@
 namespace memgraft::hotspot::c1 {
 
 // Whether what is compiled here can be checked.
-#if defined(__x86_64__)
+#ifdef __x86_64__
 inline constexpr bool kKnowsThisMachine = true;
 #else
 inline constexpr bool kKnowsThisMachine = false;

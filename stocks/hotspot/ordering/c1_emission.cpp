@@ -177,10 +177,9 @@ struct State {
 };
 constexpr std::size_t kMostNames = 20;
 
-State& state() {
-  static State the_state;
-  return the_state;
-}
+State the_state;
+
+State& state() { return the_state; }
 
 // The compilation that this thread is in.
 struct Compilation {
@@ -286,7 +285,7 @@ void compile(void* self, void* environment, void* method, int bci, bool install,
   add(state().own, found.own);
   if (found.unsafe > 0) {
     add(state().unsafe, found.unsafe);
-    const std::lock_guard lock(state().mutex);
+    const std::scoped_lock lock(state().mutex);
     if (state().unsafe_methods.size() < kMostNames) {
       state().unsafe_methods.emplace_back(state().names.text(method));
     }
@@ -344,7 +343,7 @@ void install_emission(const Joints& joints, const Stock& stock, Patch& patch) {
 EmissionCounts emission_counts() {
   State& now = state();
   const auto value = [](const Counter& counter) { return counter.load(std::memory_order_relaxed); };
-  const std::lock_guard lock(now.mutex);
+  const std::scoped_lock lock(now.mutex);
   return {.methods = value(now.methods),
           .stores = value(now.stores),
           .own = value(now.own),

@@ -80,10 +80,9 @@ struct State {
   std::uintptr_t atomic_access = 0;
 };
 
-State& graft() {
-  static State state;
-  return state;
-}
+State the_state;
+
+State& graft() { return the_state; }
 
 // Accesses made while optimising (copies of small arrays, say) carry no barriers; whoever makes them has
 // some.

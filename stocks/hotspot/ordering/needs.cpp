@@ -6,7 +6,7 @@
 #include "ordering/annotations.h"
 #include "ordering/c2_graph.h"
 #include "ordering/method_names.h"
-#if defined(__aarch64__)
+#ifdef __aarch64__
 #include "ordering/needs_aarch64.h"
 #else
 #include "ordering/needs_x86_64.h"

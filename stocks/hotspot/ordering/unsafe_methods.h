@@ -13,14 +13,14 @@ namespace memgraft::hotspot::c2 {
 class UnsafeMethods {
  public:
   void add(std::string_view name) {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     if (names_.size() < kMostNames) {
       names_.emplace_back(name);
     }
   }
 
   [[nodiscard]] std::vector<std::string> some() {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     return names_;
   }
 

@@ -73,7 +73,7 @@ void Epochs::decide() {
     }
     now_ = decision.strategy;
   } else {
-    now_ = side_after(collections_) == Side::grafted ? strategy_ : *against_;
+    now_ = side_after(collections_) == Side::grafted ? strategy_ : against_.value_or(strategy_);
   }
 }
 

@@ -231,7 +231,7 @@ std::uintptr_t* zeroing_calls(std::string_view method) {
 }
 
 void zeroing_leaves_alone(std::byte* start, std::size_t bytes) {
-  Zeroing& graft = *the_graft;
+  const Zeroing& graft = *the_graft;
   if (strategy_now(graft) == ZeroingStrategy::concurrent) {
     graft.ahead->exclude(start, bytes);
   }

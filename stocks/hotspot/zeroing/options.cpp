@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 #include <string_view>
+#include <utility>
 
 namespace memgraft::hotspot {
 
@@ -61,7 +62,7 @@ void ZeroingWords::complete(std::string_view text) {
     }
     zeroing.window_bytes = *window_bytes_;
   }
-  options_ = zeroing;
+  options_ = std::move(zeroing);
   asked_ = true;
 }
 
