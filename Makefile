@@ -11,6 +11,8 @@ export CMAKE_C_COMPILER_LAUNCHER = $(shell command -v ccache)
 export CMAKE_CXX_COMPILER_LAUNCHER = $(shell command -v ccache)
 export CCACHE_BASEDIR = $(CURDIR)
 export CCACHE_NOHASHDIR = 1
+# Maven's own JVM ends before its second compiler has paid.
+export MAVEN_OPTS ?= -XX:TieredStopAtLevel=1
 # And what mypy knows of every module, by content.
 export MYPY_CACHE_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/memgraft/mypy
 
@@ -83,8 +85,9 @@ agent-aarch64: test-packages
 	$(CONFIGURE) agent-aarch64 >/dev/null && \
 	cmake --build build/agent-aarch64 -j $(JOBS) --target memgraft_hotspot -- --quiet
 
+# PYTHON_PACKAGES=development: with what tests and lint need, in one call of pip.
 python: packages
-	@setup/python run
+	@setup/python $(or $(PYTHON_PACKAGES),run)
 
 # After what the command line needs: pip must not work twice at once in one environment.
 development: python
@@ -145,6 +148,7 @@ java-programs: packages
 	@$(MAKE) workloads && $(MAKE) litmus && $(MAKE) java-agent
 
 # Packages first: none may change under a compiler that runs.
+test: export PYTHON_PACKAGES = development
 test: test-packages
 	@$(MAKE) -j $(JOBS) --output-sync=line $(END_TO_END)
 	@echo "two parts at a time; what each says follows when it has ended"
@@ -247,6 +251,7 @@ soak: build development workloads test-packages jdks
 # BASE=COMMIT: clang-tidy only over what has changed since.
 BASE ?=
 
+lint: export PYTHON_PACKAGES = development
 lint:
 	@$(MAKE) -j $(JOBS) --output-sync=line native development
 	@$(MAKE) -j $(JOBS) --output-sync=target --keep-going lint-python lint-cpp lint-java
