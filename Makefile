@@ -89,7 +89,6 @@ agent-aarch64: test-packages
 python: packages
 	@setup/python $(or $(PYTHON_PACKAGES),run)
 
-# After what the command line needs: pip must not work twice at once in one environment.
 development: python
 	@setup/python development
 
