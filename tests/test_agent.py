@@ -47,17 +47,21 @@ def test_small_fixed_tlabs_and_many_threads(jdk: Jdk, tmp_path: Path, read_summa
     assert zeroing["missed_tlabs"] == 0
 
 
-def test_churn_notices_a_graft_that_zeroes_nothing(
+def test_churn_notices_a_graft_that_forgets_a_word(
     distribution_jdk: Jdk, tmp_path: Path, read_summaries: Summaries
 ) -> None:
     if not FORGETFUL_AGENT.exists():
         pytest.skip(f"{FORGETFUL_AGENT} is not built: make native")
     crash = ["-XX:-CreateCoredumpOnCrash", f"-XX:ErrorFile={tmp_path / 'crash.log'}"]
-    options = ["-XX:+UseParallelGC", *agent_options(tmp_path, "zeroing=bulk", FORGETFUL_AGENT), *crash]
-    result = run(churn(distribution_jdk, options))
-    # Churn finds the dirt, or a class of the JDK or the JVM itself trips over it first: who does is luck.
+    # Thousands of buffers, and eden used again and again: memory that is new holds zeroes by itself.
+    small = ["-Xmn16m", "-XX:TLABSize=32k", "-XX:-ResizeTLAB"]
+    options = ["-XX:+UseParallelGC", *small, *agent_options(tmp_path, "zeroing=bulk", FORGETFUL_AGENT), *crash]
+    # Churn finds the dirt, but for once in thousands of runs: then it lay in an object of the JDK, a thread died of it,
+    # and others may wait for that thread.
+    result = run(["timeout", "--kill-after=10", "300", *churn(distribution_jdk, options)])
     assert result.returncode != 0
-    assert read_summaries()[0]["grafts"]["zeroing"]["strategy"] == "bulk", "it had joined"
+    if result.returncode not in (124, 128 + signal.SIGKILL):
+        assert read_summaries()[0]["grafts"]["zeroing"]["strategy"] == "bulk", "it had joined"
 
 
 @combinations(jdk=JDKS, collector=COLLECTORS, strength=1)
