@@ -56,8 +56,8 @@ def test_churn_notices_a_graft_that_forgets_a_word(
     # Thousands of buffers, and eden used again and again: memory that is new holds zeroes by itself.
     small = ["-Xmn16m", "-XX:TLABSize=32k", "-XX:-ResizeTLAB"]
     options = ["-XX:+UseParallelGC", *small, *agent_options(tmp_path, "zeroing=bulk", FORGETFUL_AGENT), *crash]
-    # Churn finds the dirt, but for once in thousands of runs: then it lay in an object of the JDK, a thread died of it,
-    # and others may wait for that thread.
+    # Churn finds the dirt, unless it lies in an object of the JDK first: a thread dies of that, and others may wait for
+    # that thread for ever.
     result = run(["timeout", "--kill-after=10", "300", *churn(distribution_jdk, options)])
     assert result.returncode != 0
     if result.returncode not in (124, 128 + signal.SIGKILL):

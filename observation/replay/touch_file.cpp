@@ -149,7 +149,7 @@ std::optional<Refusal> TouchReader::read_header(const std::string& file) {
   }
   for (std::uint32_t cpu = 0; cpu < cpus; ++cpu) {
     std::array<unsigned char, 4> node{};
-    // NOLINTNEXTLINE(clang-analyzer-unix.Stream): here all before it has been read whole.
+    // NOLINTNEXTLINE(clang-analyzer-unix.Stream): the header before it has been read whole.
     if (std::fread(node.data(), 1, node.size(), stream_.get()) != node.size()) {
       return failed(file, "ends within its header");
     }
