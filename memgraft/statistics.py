@@ -11,12 +11,15 @@ distribution, but moves in whole observations. Their hull claims the least.
 """
 
 import functools
+import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-from scipy import special
+# numpy and scipy wait for whoever computes an interval: a run alone has none, and they take half as long as its rest.
+if TYPE_CHECKING:
+    import numpy as np
 
 MIN_PAIRS = 6
 """The smallest number of pairs whose exact 95 % interval of the median is finite.
@@ -55,6 +58,9 @@ def exact_median(values: Sequence[float]) -> Interval:
     With x(1) <= ... <= x(n) the interval [x(k), x(n+1-k)] misses the median with probability
     2 P(Binomial(n, 1/2) < k); the largest k that keeps this at or below 5 % is taken. Needs MIN_PAIRS values.
     """
+    import numpy as np
+    from scipy import special
+
     ordered = np.sort(np.asarray(values, dtype=float))
     n = len(ordered)
     if n < MIN_PAIRS:
@@ -66,6 +72,8 @@ def exact_median(values: Sequence[float]) -> Interval:
 
 def bootstrap_median(values: Sequence[float]) -> Interval:
     """The median with the percentile bootstrap interval."""
+    import numpy as np
+
     data = np.asarray(values, dtype=float)
     generator = np.random.default_rng(BOOTSTRAP_SEED)
     medians = np.median(generator.choice(data, size=(BOOTSTRAP_RESAMPLES, len(data))), axis=1)
@@ -83,7 +91,7 @@ def median_or_range(values: Sequence[float]) -> Interval:
     """The median with its interval; of too few values for one, what was seen from the least to the most."""
     if len(values) >= MIN_PAIRS:
         return median_interval(values)
-    return Interval(float(np.median(values)), min(values), max(values))
+    return Interval(float(statistics.median(values)), min(values), max(values))
 
 
 def paired_ratios(baseline: Sequence[float], grafted: Sequence[float]) -> list[float]:
@@ -101,12 +109,12 @@ def verdict(ratio: Interval) -> Verdict:
 def pairs_to_resolve(ratio: Interval, pairs: int) -> int:
     """About how many pairs the median seen would need to be told from 1: widths shrink as 1 / sqrt(pairs)."""
     distance = abs(ratio.median - 1) / ratio.median
-    return int(np.ceil(pairs * (ratio.resolvable / distance) ** 2)) if distance > 0 else 0
+    return math.ceil(pairs * (ratio.resolvable / distance) ** 2) if distance > 0 else 0
 
 
 def variation(values: Sequence[float]) -> float:
     """The coefficient of variation: standard deviation / mean."""
-    return float(np.std(values, ddof=1) / np.mean(values))
+    return float(statistics.stdev(values) / statistics.fmean(values))
 
 
 def drift(values: Sequence[float]) -> Interval:
@@ -115,7 +123,7 @@ def drift(values: Sequence[float]) -> Interval:
     The Theil-Sen slope and its interval, which a few odd launches do not move (Sen, "Estimates of the Regression
     Coefficient Based on Kendall's Tau", JASA 63, 1968).
     """
-    # It alone needs scipy's statistics, which take most of a second to import.
+    import numpy as np
     from scipy import stats
 
     slope = stats.theilslopes(np.asarray(values, dtype=float), alpha=CONFIDENCE)
@@ -131,6 +139,8 @@ def independent_ratio(values: Sequence[float], base: Sequence[float], confidence
     distribution, and at 95 % finite from four values a side on, where an interval of one median needs six; at 99 %
     from five.
     """
+    import numpy as np
+
     ratios = np.sort(np.divide.outer(np.asarray(values, dtype=float), np.asarray(base, dtype=float)).ravel())
     counts = _mann_whitney_counts(len(values), len(base))
     below = np.cumsum(counts) / np.sum(counts)
@@ -144,8 +154,10 @@ def independent_ratio(values: Sequence[float], base: Sequence[float], confidence
 
 
 @functools.lru_cache
-def _mann_whitney_counts(n: int, m: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _mann_whitney_counts(n: int, m: int) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
     """How many of the orders of n and m values have U = 0, 1, ..., n m: the coefficients of a Gaussian binomial."""
+    import numpy as np
+
     counts = np.zeros(n * m + 1)
     counts[0] = 1
     for i in range(1, n + 1):

@@ -1,6 +1,8 @@
 """`run` from outside, with a stand-in for a program that has JVMs under it."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -157,3 +159,14 @@ def test_options_before_the_command_only(memgraft: Memgraft) -> None:
     done = memgraft("run", "--zeroing", "bulk", *program("exit=4"), "json=--json")
     assert done.code == 1
     assert "exit code 4" in done.error
+
+
+def test_neither_run_nor_its_summary_waits_for_numpy() -> None:
+    code = """if True:
+        import sys
+        from memgraft import run
+        from memgraft.grafts.table import sections
+        sections()
+        print({"numpy", "scipy", "bokeh"} & sys.modules.keys())"""
+    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True)
+    assert done.stdout == "set()\n"
