@@ -5,6 +5,8 @@ SHELL := bash
 JOBS ?= $(shell nproc)
 # Neither Maven nor the tests' own JVMs are what the user's JVM options are meant for.
 unexport JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS
+# A test run starts Python hundreds of times: without what it compiled before, each start takes three times as long.
+unexport PYTHONDONTWRITEBYTECODE
 
 # Where ccache is, every build asks it first; also for what another clone of this repository has compiled.
 export CMAKE_C_COMPILER_LAUNCHER = $(shell command -v ccache)

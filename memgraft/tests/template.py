@@ -17,8 +17,9 @@ import memgraft
 
 
 def import_everything() -> None:
+    """What some command may import; also for setup/python, which has no packages for tests."""
     for module in pkgutil.walk_packages(memgraft.__path__, "memgraft."):
-        if not module.name.startswith("memgraft.tests") and not module.name.endswith("__main__"):
+        if ".tests" not in module.name and not module.name.endswith(("__main__", "conftest")):
             importlib.import_module(module.name)
     # What these import when they need it.
     importlib.import_module("scipy.stats")
