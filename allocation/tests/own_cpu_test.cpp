@@ -124,21 +124,30 @@ TEST_F(ReplaceOnCpu, BeginsAnewAfterEveryPreemption) {
 
 // Threads of one CPU count together in one word, preempted at any instruction, and interrupted by signals.
 TEST_F(ReplaceOnCpu, LosesNothingAmongThreadsOfOneCpu) {
+  // Under a sanitizer it is the test that is looked at, and a signal costs much.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  constexpr std::uint64_t kEach = 5'000'000;
+#else
   constexpr std::uint64_t kEach = 50'000'000;
+#endif
   constexpr int kThreads = 4;
   const unsigned cpu = allowed_cpus().front();
   static std::atomic<std::uint64_t> signals{0};
   std::signal(SIGUSR1, [](int) { signals.fetch_add(1, std::memory_order_relaxed); });
   std::atomic<State> word{0};
+  std::atomic<std::uint64_t> replaced{0};
   std::atomic<int> running{kThreads};
   std::vector<std::thread> threads;
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&] {
       stay_on(cpu);
-      for (std::uint64_t done = 0; done < kEach;) {
+      std::uint64_t done = 0;
+      // On a busy machine a thread may have done all before the first signal.
+      while (done < kEach || signals.load(std::memory_order_relaxed) == 0) {
         const State seen = word.load(std::memory_order_relaxed);
         done += replace_on_cpu(word, seen, seen + 1, cpu) == Replaced::yes ? 1 : 0;
       }
+      replaced.fetch_add(done);
       running.fetch_sub(1);
     });
   }
@@ -154,8 +163,7 @@ TEST_F(ReplaceOnCpu, LosesNothingAmongThreadsOfOneCpu) {
     thread.join();
   }
   std::signal(SIGUSR1, SIG_DFL);
-  EXPECT_EQ(word.load(), kEach * kThreads);
-  EXPECT_GT(signals.load(), 0U);
+  EXPECT_EQ(word.load(), replaced.load());
 }
 
 }  // namespace
