@@ -412,9 +412,11 @@ def test_an_installed_memgraft_works_away_from_the_checkout(tmp_path: Path, prog
         pytest.skip("cmake is missing: setup/packages build installs it")
     # Its dependencies come from this checkout's environment; what is tested is that the wheel carries the native parts.
     wheel = tmp_path / "wheel"
-    # Built beside the others: a compiler cache knows what it knows by the path from the checkout.
+    # Built beside the others, by a compiler of the same name: a compiler cache knows what it knows by the path from the
+    # checkout, and by that name.
     options = ["--quiet", "--no-deps", "--config-settings", f"build-dir={ROOT / 'build/wheel'}"]
-    built = run([ROOT / ".venv/bin/python", "-m", "pip", "wheel", *options, "-w", wheel, ROOT])
+    compilers = {"CC": "cc", "CXX": "c++"} | {name: os.environ[name] for name in ("CC", "CXX") if name in os.environ}
+    built = run([ROOT / ".venv/bin/python", "-m", "pip", "wheel", *options, "-w", wheel, ROOT], **compilers)
     assert built.returncode == 0, built.stderr
     [file] = wheel.glob("memgraft-*.whl")
     target = tmp_path / "site"
