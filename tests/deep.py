@@ -70,6 +70,7 @@ STEPS = [
     pytest_step("commands", 29, "test_workloads.py", "test_documents.py"),
     Step("native", "unit tests with more rounds", 5, ["env", "MEMGRAFT_DEEP=1", "make", "test-native"]),
     Step("native", "the same under sanitizers", 16.5, ["env", "MEMGRAFT_DEEP=1", "make", "test-sanitizers"]),
+    Step("native", "clang-tidy, the whole budget of paths", 3, ["env", "MEMGRAFT_DEEP=1", "make", "lint-cpp"]),
     Step("fuzz", "each fuzzer for 2 minutes", 10, ["make", "test-fuzz", "FUZZ=-max_total_time=120"]),
 ]
 
