@@ -171,14 +171,12 @@ FIXED_ADDRESSES = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
 # Models have one thread, and so have the tests of single kernels.
 LEFT_OUT_thread = --exclude-regex '[.]model[.]|^zeroing[.]zeroing_(kernels|disclaim)_test'
-# So have these, which would take longest of what is left.
-FILTER_thread = GTEST_FILTER='-Sized.*:Pattern.*'
 
 test-sanitizers: $(call unless_ready,packages)
 	@failed=0; $(foreach preset,address-undefined thread, \
 	  $(CONFIGURE) $(preset) >/dev/null && \
 	  $(FIXED_ADDRESSES) cmake --build build/$(preset) -j $(JOBS) -- --quiet && \
-	  $(FIXED_ADDRESSES) env $(FILTER_$(preset)) $(CTEST) $(LEFT_OUT_$(preset)) --test-dir build/$(preset) || failed=1;) \
+	  $(FIXED_ADDRESSES) $(CTEST) $(LEFT_OUT_$(preset)) --test-dir build/$(preset) || failed=1;) \
 	exit $$failed
 
 # The kernels of the other instruction sets, under QEMU's user mode.

@@ -1,15 +1,21 @@
-# memgraft_tests(TARGET [TEST_PREFIX PREFIX] [ALONE FILTER] [PROPERTIES NAME VALUE ...])
+# memgraft_tests(TARGET [TEST_PREFIX PREFIX] [ALONE FILTER] [ONE_THREAD FILTER] [PROPERTIES NAME VALUE ...])
 #
 # The cases of a GoogleTest program. In the native build each is a process of its own, so that none depends on what
 # another left. Under a sanitizer or an emulator a process takes far longer to start than most cases do, so there all of
-# them are one, but for those of FILTER, which need one each.
+# them are one, but for those of ALONE, which need one each. Those of ONE_THREAD take long and have one thread: TSan, which
+# could find nothing in them, does without.
 function(memgraft_tests target)
-  cmake_parse_arguments(PARSE_ARGV 1 one "" "TEST_PREFIX;ALONE" "PROPERTIES")
+  cmake_parse_arguments(PARSE_ARGV 1 one "" "TEST_PREFIX;ALONE;ONE_THREAD" "PROPERTIES")
   memgraft_few_units(${target})
   set(alone "${one_ALONE}")
   if(MEMGRAFT_SANITIZE OR CMAKE_CROSSCOMPILING)
     set(name ${one_TEST_PREFIX}${target})
-    add_test(NAME ${name} COMMAND ${target} "--gtest_filter=-${alone}")
+    set(left_out ${alone})
+    if("thread" IN_LIST MEMGRAFT_SANITIZE)
+      list(APPEND left_out ${one_ONE_THREAD})
+    endif()
+    list(JOIN left_out ":" left_out)
+    add_test(NAME ${name} COMMAND ${target} "--gtest_filter=-${left_out}")
     if(one_PROPERTIES)
       set_tests_properties(${name} PROPERTIES ${one_PROPERTIES})
     endif()

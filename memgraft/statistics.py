@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-# numpy and scipy wait for whoever computes an interval: a run alone has none, and they take half as long as its rest.
+# numpy and scipy wait for whoever computes an interval: a run alone has none, and they take as long as all its rest.
 if TYPE_CHECKING:
     import numpy as np
 

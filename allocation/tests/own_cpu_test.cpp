@@ -124,7 +124,7 @@ TEST_F(ReplaceOnCpu, BeginsAnewAfterEveryPreemption) {
 
 // Threads of one CPU count together in one word, preempted at any instruction, and interrupted by signals.
 TEST_F(ReplaceOnCpu, LosesNothingAmongThreadsOfOneCpu) {
-  // Under a sanitizer it is the test that is looked at, and a signal costs much.
+  // What an interruption breaks is found without a sanitizer; under one a signal takes far longer.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   constexpr std::uint64_t kEach = 5'000'000;
 #else
