@@ -49,6 +49,19 @@ def node_names(start: Start) -> list[str]:
     return [f"node {number}" for number in start.numbers]
 
 
+def _numbers(picture: figure, x: str, source: ColumnDataSource) -> None:
+    """Writes the source's numbers into the middle of their parts of the picture; `x`: the column of the middles."""
+    picture.text(
+        *(x, "y"),
+        text="number",
+        source=source,
+        text_align="center",
+        text_baseline="middle",
+        text_color="ink",
+        text_font_size="13px",
+    )
+
+
 class OverTime:
     """What happened interval by interval: shares of samples, pages moved to each node, pages the kernel moved."""
 
@@ -172,15 +185,7 @@ class Shares:
             fill_color="colour",
             line_color="#ffffff",
         )
-        self.figure.text(
-            *("middle", "y"),
-            text="number",
-            source=self.source,
-            text_align="center",
-            text_baseline="middle",
-            text_color="ink",
-            text_font_size="13px",
-        )
+        _numbers(self.figure, "middle", self.source)
         self.figure.add_tools(HoverTool(renderers=[bars], tooltips="@label"))
         saved(self.figure, "shares", saving)
 
@@ -250,15 +255,7 @@ class Contention:
         )
         self.figure.add_tools(HoverTool(renderers=[cells], tooltips="@label"))
         if count <= MOST_NUMBERS:
-            self.figure.text(
-                *("x", "y"),
-                text="number",
-                source=self.source,
-                text_align="center",
-                text_baseline="middle",
-                text_color="ink",
-                text_font_size="13px",
-            )
+            _numbers(self.figure, "x", self.source)
         saved(self.figure, name, saving)
 
     def show(self, accesses: Matrix) -> None:

@@ -5,7 +5,6 @@ import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,78 +13,22 @@ from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError
 from memgraft.experiment.metrics import MetricName
 from memgraft.paper import definition, grid, work
 from memgraft.paper.measures import MEAN
+from memgraft.paper.tests.earlier import STRATEGIES, Made, asked, keep, launch, make, values
 from memgraft.report.tests.test_report import HOSTILE, Reader
 from memgraft.tests.synthetic import MACHINE, SPREAD
 
-STOCK = ("hot-path", "hot-path without elision")
-STRATEGIES = (*STOCK, "bulk", "non-temporal", "concurrent", "adaptive", "mixed", "windows")
-TIMES = dict(zip(STRATEGIES, (1.0, 1.05, 1.1, 0.99, 1.2, 0.9, 0.98, 0.97), strict=True))
-SPEEDS = {"bulk": 8.0, "non-temporal": 16.0, "concurrent": 4.0, "adaptive": 8.0}
 KERNELS = ("memset", "word-4", "avx2", "non-temporal-64")
 EVERY = [one for one in definition.definitions() if one.family == "zeroing" and not (one.needs or one.elsewhere)]
 
 
-def launch(strategy: str, number: int, workload_factor: float) -> dict[str, Any]:
-    seconds = TIMES[strategy] * workload_factor * SPREAD[number]
-    zeroing = {
-        "strategy": strategy,
-        "kernel": "avx512",
-        "tlabs": 1,
-        "bytes": 3 * 10**9,
-        "fresh_bytes": 10**9,
-        "seconds": 3 / SPEEDS.get(strategy, 1),
-        "helper": {"started": True, "waits": 7},
-    }
-    jvm = {"version": "17", "feature": 17, "vendor": HOSTILE, "name": "N", "libjvm": "/l", "collector": "Parallel"}
-    summary = {
-        "schema": 1,
-        "kind": "jvm-summary",
-        "state": "ended",
-        "pid": 1,
-        "jvm": jvm,
-        "wall_seconds": 4.0,
-        "user_seconds": 5.0,
-        "system_seconds": 1.0,
-        "grafts": {"zeroing": zeroing},
-        "cpu_utilisation": 1.5,
-    }
-    iteration = {"wall_seconds": seconds, "cpu_seconds": 2 * seconds, "workload": "w", "checksum": "c"}
-    return {
-        "launch": 1,
-        "side": strategy,
-        "pair": number,
-        "cpus": [],
-        "exit_code": 0,
-        "wall_seconds": 5.0,
-        "user_seconds": 5.0,
-        "system_seconds": 1.0,
-        "max_rss_bytes": 1,
-        "stdout": "o",
-        "stderr": "e",
-        "iterations": [{"memgraft_iteration": at, **iteration} for at in range(2)],
-        "jvms": [summary] if strategy not in STOCK else [],
-    }
-
-
 def kept(folder: Path, strategies: Sequence[str] = STRATEGIES, launches: int = 6, most_threads: int = 4) -> Path:
     """The output of an earlier one: a grid of two workloads, and a benchmark of kernels."""
-    settings = {
-        "schema": 1,
-        "kind": "grid",
-        "machine": MACHINE,
-        "workloads": ["one", "two"],
-        "strategies": strategies,
-        "size": "small",
-        "iterations": 2,
-        "launches": launches,
-        "jvm_options": ["-XX:+UseParallelGC"],
+    numbers = range(1, launches + 1)
+    programs = {
+        workload: [launch(strategy, number, factor) for number in numbers for strategy in strategies]
+        for workload, factor in (("one", 1.0), ("two", 2.0))
     }
-    for workload, factor in (("one", 1.0), ("two", 2.0)):
-        place = folder / "grid" / workload
-        place.mkdir(parents=True)
-        lines = [json.dumps(launch(s, number, factor)) for number in range(1, launches + 1) for s in strategies]
-        (place / "launches.jsonl").write_text("\n".join(lines) + "\n")
-    (folder / "grid/grid.json").write_text(json.dumps(settings))
+    keep(folder, strategies, programs, launches=launches)
     results = [
         {
             "kernel": kernel,
@@ -110,37 +53,28 @@ def kept(folder: Path, strategies: Sequence[str] = STRATEGIES, launches: int = 6
     return folder
 
 
-def asked(source: Path, output: Path, metric: MetricName = MetricName.ITERATION_WALL) -> work.Asked:
-    return work.Asked("small", 6, 2, None, metric, source, output)
-
-
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """Every table and figure, from launches whose numbers are known."""
     folder = tmp_path_factory.mktemp("paper")
-    results = work.make([one.name for one in EVERY], asked(kept(folder / "kept"), folder / "out"))
-    return {result["name"]: result for result in results}
-
-
-def values(result: dict[str, Any], part: int = 0) -> dict[tuple[str, str], float]:
-    return {(cell["row"], cell["series"]): cell["median"] for cell in result["ours"][part]["cells"]}
+    return make([one.name for one in EVERY], asked(kept(folder / "kept"), folder / "out"))
 
 
 class TestNumbers:
-    def test_time_relative_to_hot_path(self, made: dict[str, dict[str, Any]]) -> None:
+    def test_time_relative_to_hot_path(self, made: Made) -> None:
         ours = values(made["zeroing-5.11"])
         assert ours["one", "adaptive"] == pytest.approx(0.9)
         assert ours["two", "concurrent"] == pytest.approx(1.2)
         assert ours[MEAN, "non-temporal"] == pytest.approx(0.99)
         assert set(values(made["zeroing-5.11"], 1).values()) == {7}
 
-    def test_time_relative_to_bulk(self, made: dict[str, dict[str, Any]]) -> None:
+    def test_time_relative_to_bulk(self, made: Made) -> None:
         assert values(made["zeroing-5.10"])["one", "adaptive"] == pytest.approx(0.9 / 1.1)
         assert values(made["zeroing-5.2a"])["one", "hot-path"] == pytest.approx(1 / 1.1)
         assert values(made["zeroing-5.7a"])[MEAN, "non-temporal"] == pytest.approx(0.99 / 1.1)
         assert values(made["zeroing-table-5.1"], 1)["one", "concurrent"] == pytest.approx(1.2 / 1.1)
 
-    def test_what_the_agent_counted(self, made: dict[str, dict[str, Any]]) -> None:
+    def test_what_the_agent_counted(self, made: Made) -> None:
         assert values(made["zeroing-5.1"])["one", "bulk"] == pytest.approx(3 / 8 / 6)
         assert values(made["zeroing-5.4"])["two", "bulk"] == pytest.approx(8.0)
         assert values(made["zeroing-5.5"])["two", "bulk"] == pytest.approx(1.5)
@@ -150,7 +84,7 @@ class TestNumbers:
         assert allocated == pytest.approx(2000)
         assert rate == pytest.approx(1.0)
 
-    def test_kernels(self, made: dict[str, dict[str, Any]]) -> None:
+    def test_kernels(self, made: Made) -> None:
         assert values(made["zeroing-3.1"])["4096", "non-temporal-64"] == pytest.approx(4 / 3, rel=0.01)
         assert values(made["zeroing-3.1"], 1)["4096", "non-temporal-64"] == pytest.approx(4 / 3, rel=0.01)
         assert values(made["zeroing-3.1"], 2)["4096", "avx2"] == pytest.approx(2.0, rel=0.01)
@@ -165,7 +99,7 @@ class TestNumbers:
         assert len(result["ours"]) == 1
         assert "one CPU only" in result["measured"]["several threads"]
 
-    def test_intervals_hold_their_medians(self, made: dict[str, dict[str, Any]]) -> None:
+    def test_intervals_hold_their_medians(self, made: Made) -> None:
         for result in made.values():
             for cell in (cell for part in result["ours"] for cell in part["cells"]):
                 assert cell["low"] <= cell["median"] <= cell["high"]
@@ -178,7 +112,7 @@ class TestNumbers:
 
 class TestPage:
     @pytest.mark.parametrize("name", [one.name for one in EVERY])
-    def test_stands_alone_and_says_both(self, made: dict[str, dict[str, Any]], name: str) -> None:
+    def test_stands_alone_and_says_both(self, made: Made, name: str) -> None:
         text = Path(made[name]["page"]).read_text()
         reader = Reader()
         reader.feed(text)

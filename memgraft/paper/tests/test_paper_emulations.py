@@ -14,8 +14,7 @@ from memgraft.experiment.metrics import MetricName
 from memgraft.paper import definition, emulations, work
 from memgraft.paper.emulations import FENCE_CYCLES, KINDS, Run
 from memgraft.paper.measures import MEAN
-from memgraft.paper.tests.test_paper import values
-from memgraft.report.tests.test_report import Reader
+from memgraft.paper.tests.earlier import Made, make, text_of, values
 from memgraft.tests.synthetic import MACHINE
 
 EVERY = [one for one in definition.definitions() if one.emulations]
@@ -54,14 +53,13 @@ def asked(source: Path | None, output: Path, **changes: Any) -> work.Asked:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     folder = tmp_path_factory.mktemp("emulations")
     found = [*runs("xalan"), *runs("h2", slower=2.0), *runs("sparksort")]
-    results = work.make([one.name for one in EVERY], asked(keep(folder / "kept", found), folder / "out"))
-    return {result["name"]: result for result in results}
+    return make([one.name for one in EVERY], asked(keep(folder / "kept", found), folder / "out"))
 
 
-def test_fences_are_of_a_thousand_instructions(made: dict[str, dict[str, Any]]) -> None:
+def test_fences_are_of_a_thousand_instructions(made: Made) -> None:
     ours = made["ordering-3.16"]["ours"]
     seed = {(cell["row"], cell["series"]): cell["median"] for cell in ours[1]["cells"]}
     assert seed["xalan", "dmb ishld"] == seed["h2", "dmb ishld"] == pytest.approx(1000 * 300 / 1400)
@@ -70,13 +68,13 @@ def test_fences_are_of_a_thousand_instructions(made: dict[str, dict[str, Any]]) 
     assert ordered["xalan", "ldar"] == pytest.approx(300)
 
 
-def test_instructions_are_relative_to_the_stock(made: dict[str, dict[str, Any]]) -> None:
+def test_instructions_are_relative_to_the_stock(made: Made) -> None:
     ours = values(made["ordering-3.16"])
     assert ours["xalan", "sc-seed"] == pytest.approx(1.4)
     assert ours["h2", "sc"] == ours[MEAN, "sc"] == pytest.approx(1.0)
 
 
-def test_time_is_modelled(made: dict[str, dict[str, Any]]) -> None:
+def test_time_is_modelled(made: Made) -> None:
     ours = values(made["ordering-3.18"])
     assert ours["xalan", "sc-seed"] == pytest.approx(1.4 + 0.4 * FENCE_CYCLES)
     assert ours["xalan", "sc, ldar and stlr for nothing"] == pytest.approx(1.0)
@@ -85,7 +83,7 @@ def test_time_is_modelled(made: dict[str, dict[str, Any]]) -> None:
     assert behind_stores == pytest.approx(1.4 + 0.1 * FENCE_CYCLES)
 
 
-def test_engines_are_modelled_side_by_side(made: dict[str, dict[str, Any]]) -> None:
+def test_engines_are_modelled_side_by_side(made: Made) -> None:
     ours = values(made["ordering-engines-arm"])
     assert ours["xalan", "sc-bytecode"] == ours["xalan", "sc-seed"] == pytest.approx(1.4 + 0.4 * FENCE_CYCLES)
     assert ours["xalan", "speculative"] == pytest.approx(1.38 + 0.08 * FENCE_CYCLES)
@@ -129,29 +127,27 @@ def made_ready(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
 
 
-def test_the_more_instructions_a_cycle_the_dearer_a_fence(made: dict[str, dict[str, Any]]) -> None:
+def test_the_more_instructions_a_cycle_the_dearer_a_fence(made: Made) -> None:
     slow, fast = made["ordering-3.18"]["ours"]
     at = {table["title"]: {(c["row"], c["series"]): c["median"] for c in table["cells"]} for table in (slow, fast)}
     assert at[fast["title"]]["xalan", "sc-seed"] == pytest.approx(1.4 + 3 * 0.4 * FENCE_CYCLES)
     assert at[fast["title"]]["xalan", "sc-seed"] > at[slow["title"]]["xalan", "sc-seed"]
 
 
-def test_each_figure_has_its_own_programs(made: dict[str, dict[str, Any]]) -> None:
+def test_each_figure_has_its_own_programs(made: Made) -> None:
     assert {row for row, _ in values(made["ordering-3.24"])} == {"sparksort"}
     assert {row for row, _ in values(made["ordering-3.19"])} == {"xalan", "h2", MEAN}
 
 
 @pytest.mark.parametrize("name", [one.name for one in EVERY])
-def test_the_page_says_that_it_is_a_model(made: dict[str, dict[str, Any]], name: str) -> None:
-    text = Path(made[name]["page"]).read_text()
-    reader = Reader()
-    reader.feed(text)
-    body = " ".join(reader.text.split())
+def test_the_page_says_that_it_is_a_model(made: Made, name: str) -> None:
+    page = Path(made[name]["page"])
+    body = text_of(page)
     assert "emulat" in body
     assert ("modelled" in body) == any(part.shows == "modelled-time" for part in definition.find(name).emulations)
     for one in made[name]["published"]:
         assert one["value"] in body
-    assert text.count("<figure>") == len(made[name]["ours"]) > 0
+    assert page.read_text().count("<figure>") == len(made[name]["ours"]) > 0
 
 
 def test_the_second_half_is_counted() -> None:

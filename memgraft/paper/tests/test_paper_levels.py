@@ -1,6 +1,5 @@
 """The figures of allocation buffers: what is run, what is left out and why, and numbers of known launches."""
 
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,15 +10,13 @@ from pydantic import ValidationError
 
 from memgraft.conftest import Memgraft
 from memgraft.errors import WrongUsageError
-from memgraft.experiment.metrics import MetricName
 from memgraft.paper import definition, levels, work
 from memgraft.paper.grid import Plan
 from memgraft.paper.levels import Choice
 from memgraft.paper.measures import MEAN
-from memgraft.paper.tests.test_paper import launch as zeroing_launch
-from memgraft.paper.tests.test_paper import values
-from memgraft.report.tests.test_report import Reader
-from memgraft.tests.synthetic import MACHINE, SPREAD
+from memgraft.paper.tests.earlier import Made, asked, keep, make, text_of, values
+from memgraft.paper.tests.earlier import launch as zeroing_launch
+from memgraft.tests.synthetic import SPREAD
 
 NAMES = [one.name for one in definition.definitions() if one.levels]
 TWO_CORES = {"cpu": 2, "core": 2, "processor": 1, "node": 1}
@@ -69,32 +66,16 @@ def launch(strategy: str, number: int) -> dict[str, Any]:
 
 def kept(folder: Path, strategies: Sequence[str] = tuple(SECONDS), launches: int = 6) -> Path:
     """The output of an earlier one: javac with 2 and 80 threads."""
-    programs = [{"workload": "javac", "threads": threads} for threads in (2, 80)]
-    settings = {
-        "schema": 1,
-        "kind": "grid",
-        "graft": "buffers",
-        "machine": MACHINE,
-        "workloads": ["javac-2", "javac-80"],
-        "programs": programs,
-        "strategies": strategies,
-        "size": "small",
-        "iterations": 2,
-        "launches": launches,
-        "jvm_options": ["-XX:+UseParallelGC"],
-        "left_out": LEFT_OUT,
-    }
-    for name in ("javac-2", "javac-80"):
-        place = folder / "grid" / name
-        place.mkdir(parents=True)
-        lines = [json.dumps(launch(s, number)) for number in range(1, launches + 1) for s in strategies]
-        (place / "launches.jsonl").write_text("\n".join(lines) + "\n")
-    (folder / "grid/grid.json").write_text(json.dumps(settings))
-    return folder
-
-
-def asked(source: Path, output: Path, choice: Choice | None = None) -> work.Asked:
-    return work.Asked("small", 6, 2, None, MetricName.ITERATION_WALL, source, output, choice or Choice())
+    found = [launch(strategy, number) for number in range(1, launches + 1) for strategy in strategies]
+    return keep(
+        folder,
+        strategies,
+        {"javac-2": found, "javac-80": found},
+        graft="buffers",
+        programs=[{"workload": "javac", "threads": threads} for threads in (2, 80)],
+        launches=launches,
+        left_out=LEFT_OUT,
+    )
 
 
 def part_of(result: dict[str, Any], title: str) -> dict[tuple[str, str], float]:
@@ -104,15 +85,14 @@ def part_of(result: dict[str, Any], title: str) -> dict[tuple[str, str], float]:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     folder = tmp_path_factory.mktemp("paper")
     names = [name for name in NAMES if name != "buffers-table-1"]
-    results = work.make(names, asked(kept(folder / "kept"), folder / "out"))
-    return {result["name"]: result for result in results}
+    return make(names, asked(kept(folder / "kept"), folder / "out"))
 
 
 class TestNumbers:
-    def test_speed_up_over_the_same_tlabs(self, made: dict[str, dict[str, Any]]) -> None:
+    def test_speed_up_over_the_same_tlabs(self, made: Made) -> None:
         [two, eighty, *_] = made["buffers-figure-2"]["ours"]
         assert two["title"] == "(b) speed-up with CLABs over the same TLABs without: javac, 2 threads"
         assert eighty["title"].endswith("javac, 80 threads")
@@ -122,27 +102,25 @@ class TestNumbers:
         assert ours[MEAN, "core=512k"] == pytest.approx(2**0.5)
         assert ours["4k TLABs", "core=1m"] == pytest.approx(1.25)
 
-    def test_speed_up_over_growing_tlabs(self, made: dict[str, dict[str, Any]]) -> None:
+    def test_speed_up_over_growing_tlabs(self, made: Made) -> None:
         ours = values(made["buffers-figure-3"], 1)
         assert ours["4k TLABs", "core=512k"] == pytest.approx(1.25)
         assert ours["4k TLABs", "core=1m"] == pytest.approx(0.625)
         assert ours["growing TLABs", "core=1m"] == pytest.approx(2.0)
 
-    def test_foreign_allocations(self, made: dict[str, dict[str, Any]]) -> None:
+    def test_foreign_allocations(self, made: Made) -> None:
         ours = part_of(made["buffers-table-2"], "foreign allocations, CLABs, by restartable sequences where possible")
         assert ours["4k TLABs", "core=512k"] == pytest.approx(0.0003)
         assert ours["4k TLABs", "core=1m"] == pytest.approx(0.007)
         assert (MEAN, "core=1m") not in ours
 
-    def test_foreign_allocations_by_compare_and_swap_are_a_table_of_their_own(
-        self, made: dict[str, dict[str, Any]]
-    ) -> None:
+    def test_foreign_allocations_by_compare_and_swap_are_a_table_of_their_own(self, made: Made) -> None:
         [atomic, *_] = [one for one in made["buffers-table-2"]["ours"] if "by compare-and-swap" in one["title"]]
         [cell] = atomic["cells"]
         assert (cell["row"], cell["series"]) == ("4k TLABs", "core=1m")
         assert cell["median"] == pytest.approx(0.009)
 
-    def test_collections_with_over_collections_without(self, made: dict[str, dict[str, Any]]) -> None:
+    def test_collections_with_over_collections_without(self, made: Made) -> None:
         same = part_of(made["buffers-figure-2"], "(b) collections with CLABs, relative to the same TLABs without")
         assert same["4k TLABs", "core=512k"] == pytest.approx(5 / 20)
         assert same["4k TLABs", "core=1m"] == pytest.approx(8 / 20)
@@ -151,7 +129,7 @@ class TestNumbers:
         growing = part_of(made["buffers-figure-3"], "(b) collections with CLABs, relative to growing TLABs without")
         assert growing["4k TLABs", "core=512k"] == pytest.approx(5 / 10)
 
-    def test_bytes_that_buffers_lost(self, made: dict[str, dict[str, Any]]) -> None:
+    def test_bytes_that_buffers_lost(self, made: Made) -> None:
         lost = part_of(made["buffers-figure-2"], "(b) bytes lost in CLABs")
         assert lost["4k TLABs", "core=512k"] == pytest.approx(0.003)
         assert lost["4k TLABs", "core=1m"] == pytest.approx(0.04)
@@ -175,11 +153,11 @@ class TestNumbers:
         assert (MEAN, "core=512k") not in same
         assert (MEAN, "core=1m") in same
 
-    def test_no_share_where_nothing_was_asked_of_the_buffers(self, made: dict[str, dict[str, Any]]) -> None:
+    def test_no_share_where_nothing_was_asked_of_the_buffers(self, made: Made) -> None:
         for table in made["buffers-table-2"]["ours"]:
             assert ("growing TLABs", "core=512k") not in {(cell["row"], cell["series"]) for cell in table["cells"]}
 
-    def test_it_says_which_part_was_run(self, made: dict[str, dict[str, Any]]) -> None:
+    def test_it_says_which_part_was_run(self, made: Made) -> None:
         measured = made["buffers-four-levels"]["measured"]
         assert measured["TLABs run"] == "4k; growing (not: 16k; 64k)"
         assert measured["threads run"] == "2; 80 (not: 16)"
@@ -191,20 +169,20 @@ class TestNumbers:
 
     def test_one_row_and_no_mean(self, tmp_path: Path) -> None:
         source = kept(tmp_path / "kept")
-        [result] = work.make(["buffers-figure-2"], asked(source, tmp_path / "out", Choice(tlabs="4k", sizes="1m")))
+        [result] = work.make(
+            ["buffers-figure-2"], asked(source, tmp_path / "out", choice=Choice(tlabs="4k", sizes="1m"))
+        )
         assert set(values(result)) == {("4k TLABs", "core=1m")}
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "buffers-table-1"])
-def test_the_page_stands_alone_and_says_both(made: dict[str, dict[str, Any]], name: str) -> None:
-    text = Path(made[name]["page"]).read_text()
-    reader = Reader()
-    reader.feed(text)
-    body = " ".join(reader.text.split())
+def test_the_page_stands_alone_and_says_both(made: Made, name: str) -> None:
+    page = Path(made[name]["page"])
+    body = text_of(page)
     for one in made[name]["published"]:
         assert one["value"] in body
     assert "4k; growing" in body
-    assert text.count("<figure>") == len(made[name]["ours"])
+    assert page.read_text().count("<figure>") == len(made[name]["ours"])
 
 
 class TestPlan:
@@ -297,7 +275,7 @@ class TestRefusals:
 
     def test_zeroing_has_nothing_to_choose(self, tmp_path: Path) -> None:
         with pytest.raises(WrongUsageError, match=r"--tlabs 4k: zeroing-5\.1 has nothing to choose"):
-            work.make(["zeroing-5.1"], asked(tmp_path, tmp_path / "out", Choice(tlabs="4k")))
+            work.make(["zeroing-5.1"], asked(tmp_path, tmp_path / "out", choice=Choice(tlabs="4k")))
 
     def test_a_grid_that_has_nothing_of_it(self, tmp_path: Path) -> None:
         source = kept(tmp_path / "kept")

@@ -1,6 +1,5 @@
 """The figures of sequential consistency: what is run and where, and numbers of known launches."""
 
-import json
 import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -22,10 +21,9 @@ from memgraft.paper import definition, grid, orderings, work
 from memgraft.paper.grid import Plan, Program
 from memgraft.paper.levels import Choice
 from memgraft.paper.measures import MEAN
-from memgraft.paper.tests.test_paper import launch as zeroing_launch
-from memgraft.paper.tests.test_paper import values
-from memgraft.report.tests.test_report import Reader
-from memgraft.tests.synthetic import MACHINE, SPREAD
+from memgraft.paper.tests.earlier import Made, asked, keep, make, text_of, values
+from memgraft.paper.tests.earlier import launch as zeroing_launch
+from memgraft.tests.synthetic import SPREAD
 
 MEASURED = [one.name for one in definition.definitions() if one.orderings]
 EMULATED = [one.name for one in definition.definitions() if one.emulations]
@@ -74,54 +72,36 @@ def launch(strategy: str, number: int, factor: float) -> dict[str, Any]:
 
 def kept(folder: Path, programs: Sequence[Program] = PROGRAMS, **changes: Any) -> Path:
     """The output of an earlier one: two programs of DaCapo, one of which with 1 and 2 threads too, two of Spark."""
-    settings = {
-        "schema": 1,
-        "kind": "grid",
-        "graft": "ordering",
-        "machine": MACHINE,
-        "workloads": [program.name for program in programs],
-        "programs": [asdict(program) | {"cpus": list(program.cpus)} for program in programs],
-        "strategies": list(SECONDS),
-        "size": "small",
-        "iterations": 2,
-        "launches": 6,
-        "jvm_options": ["-XX:+UseParallelGC"],
-        "left_out": {},
-        "asked": None,
-    } | changes
-    for program in programs:
-        place = folder / "grid" / program.name
-        place.mkdir(parents=True)
-        # Two threads halve the time of the stock, and the cost of an order.
-        cost = {"xalan": 1.1, "xalan-2-near": 0.9}.get(program.name, 1.0)
-        lines = [
-            json.dumps(launch(s, number, 1.0 if s == "stock" else cost)) for number in range(1, 7) for s in SECONDS
+    # Two threads halve the time of the stock, and the cost of an order.
+    costs = {"xalan": 1.1, "xalan-2-near": 0.9}
+    launches = {
+        program.name: [
+            launch(strategy, number, 1.0 if strategy == "stock" else costs.get(program.name, 1.0))
+            for number in range(1, 7)
+            for strategy in SECONDS
         ]
-        (place / "launches.jsonl").write_text("\n".join(lines) + "\n")
-    (folder / "grid/grid.json").write_text(json.dumps(settings))
-    return folder
-
-
-def asked(source: Path, output: Path, metric: MetricName = MetricName.ITERATION_WALL) -> work.Asked:
-    return work.Asked("small", 6, 2, None, metric, source, output)
+        for program in programs
+    }
+    described = [asdict(program) | {"cpus": list(program.cpus)} for program in programs]
+    grid_of = {"graft": "ordering", "programs": described, "left_out": {}, "asked": None} | changes
+    return keep(folder, list(SECONDS), launches, **grid_of)
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     folder = tmp_path_factory.mktemp("paper")
     names = [name for name in MEASURED if name != "ordering-3.13"]
-    results = work.make(names, asked(kept(folder / "kept"), folder / "out"))
-    return {result["name"]: result for result in results}
+    return make(names, asked(kept(folder / "kept"), folder / "out"))
 
 
 class TestNumbers:
-    def test_seconds(self, made: dict[str, dict[str, Any]]) -> None:
+    def test_seconds(self, made: Made) -> None:
         ours = values(made["ordering-3.2"])
         assert ours["luindex", "stock"] == pytest.approx(1.0, rel=0.01)
         assert ours["luindex", "sc-seed"] == pytest.approx(2.0, rel=0.01)
         assert not [row for row, _ in ours if row.startswith(MEAN)]
 
-    def test_relative_to_the_stock(self, made: dict[str, dict[str, Any]]) -> None:
+    def test_relative_to_the_stock(self, made: Made) -> None:
         ours = values(made["ordering-3.3"])
         assert ours["luindex", "sc"] == pytest.approx(1.25)
         assert ours["xalan", "sc-seed"] == pytest.approx(2.2)
@@ -129,25 +109,25 @@ class TestNumbers:
         assert {row for row, _ in ours} == {"luindex", "xalan", MEAN}
         assert values(made["ordering-3.15"]) == ours
 
-    def test_each_figure_has_its_own_programs(self, made: dict[str, dict[str, Any]]) -> None:
+    def test_each_figure_has_its_own_programs(self, made: Made) -> None:
         assert set(values(made["ordering-3.5"])) == {("sparksort", "sc"), ("sparksort", "sc-seed")}
         assert {row for row, _ in values(made["ordering-3.6"])} == {"sparkkmeans"}
 
-    def test_a_mean_for_each_number_of_threads(self, made: dict[str, dict[str, Any]]) -> None:
+    def test_a_mean_for_each_number_of_threads(self, made: Made) -> None:
         ours = values(made["ordering-3.11"])
         assert ours["xalan, 1 thread, CPUs 0", "sc"] == pytest.approx(1.25)
         assert ours["xalan, 2 threads, CPUs 0,1", "sc"] == pytest.approx(1.125)
         assert len(values(made["ordering-3.12"])) == 2 * 3
         assert made["ordering-3.11"]["measured"]["threads run"] == "1 thread, CPUs 0; 2 threads, CPUs 0,1"
 
-    def test_relaxed_methods(self, made: dict[str, dict[str, Any]]) -> None:
+    def test_relaxed_methods(self, made: Made) -> None:
         ours = values(made["ordering-3.14"])
         assert ours["luindex", "sc-seed"] == pytest.approx(2.0)
         assert ours["luindex", "sc-seed-relaxed-20"] == pytest.approx(1.6)
         assert ours["luindex", "sc-relaxed-1"] == pytest.approx(1.19)
         assert "hottest 1, 5, 10, 20 methods" in made["ordering-3.14"]["measured"]["relaxed"]
 
-    def test_the_first_iteration(self, made: dict[str, dict[str, Any]]) -> None:
+    def test_the_first_iteration(self, made: Made) -> None:
         ours = values(made["ordering-4.6"])
         assert ours["luindex", "sc"] == pytest.approx(1.25 * FIRST)
 
@@ -171,14 +151,12 @@ class TestNumbers:
 
 
 @pytest.mark.parametrize("name", [name for name in MEASURED if name != "ordering-3.13"])
-def test_the_page_stands_alone_and_says_both(made: dict[str, dict[str, Any]], name: str) -> None:
-    text = Path(made[name]["page"]).read_text()
-    reader = Reader()
-    reader.feed(text)
-    body = " ".join(reader.text.split())
+def test_the_page_stands_alone_and_says_both(made: Made, name: str) -> None:
+    page = Path(made[name]["page"])
+    body = text_of(page)
     for one in made[name]["published"]:
         assert one["value"] in body
-    assert text.count("<figure>") == len(made[name]["ours"]) > 0
+    assert page.read_text().count("<figure>") == len(made[name]["ours"]) > 0
 
 
 @pytest.mark.usefixtures("_graft")

@@ -16,21 +16,13 @@ public final class Churn implements Workload {
   private int storms;
 
   @Override
-  public int defaultIterations(Size size) {
-    return size == Size.SMALL ? 3 : 15;
-  }
-
-  @Override
   public String expectedChecksum(Size size) {
-    return switch (size) {
-      case SMALL -> "400570c5bf238c82";
-      case DEFAULT -> "5e70645fc66686c6";
-    };
+    return size.pick("400570c5bf238c82", "5e70645fc66686c6");
   }
 
   @Override
   public void prepare(Size size) {
-    storms = size == Size.SMALL ? SMALL_STORMS : DEFAULT_STORMS;
+    storms = size.pick(SMALL_STORMS, DEFAULT_STORMS);
   }
 
   @Override

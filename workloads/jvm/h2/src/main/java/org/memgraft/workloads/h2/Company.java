@@ -38,8 +38,8 @@ final class Company {
 
   Company(Connection connection, Size size) {
     this.connection = connection;
-    this.districts = size == Size.SMALL ? 4 : 20;
-    this.items = size == Size.SMALL ? 200 : 2000;
+    this.districts = size.pick(4, 20);
+    this.items = size.pick(200, 2000);
   }
 
   int districts() {

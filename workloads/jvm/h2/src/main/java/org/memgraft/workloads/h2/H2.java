@@ -32,21 +32,13 @@ public final class H2 implements Workload {
   private int transactions;
 
   @Override
-  public int defaultIterations(Size size) {
-    return size == Size.SMALL ? 3 : 15;
-  }
-
-  @Override
   public String expectedChecksum(Size size) {
-    return switch (size) {
-      case SMALL -> "a3e36d7df060207c";
-      case DEFAULT -> "b19a07fe70d19267";
-    };
+    return size.pick("a3e36d7df060207c", "b19a07fe70d19267");
   }
 
   @Override
   public void prepare(Size size) throws IOException, SQLException {
-    transactions = size == Size.SMALL ? SMALL_TRANSACTIONS : DEFAULT_TRANSACTIONS;
+    transactions = size.pick(SMALL_TRANSACTIONS, DEFAULT_TRANSACTIONS);
     company = new Company(DriverManager.getConnection(URL), size);
     company.create();
   }

@@ -9,6 +9,11 @@ public enum Size {
   /** About a second an iteration on two cores: for measuring. */
   DEFAULT;
 
+  /** What differs between the sizes: the first at SMALL, the second at DEFAULT. */
+  public <T> T pick(T small, T otherwise) {
+    return this == SMALL ? small : otherwise;
+  }
+
   /** The spelling of the command line. */
   @Override
   public String toString() {

@@ -18,7 +18,9 @@ public interface Workload {
   }
 
   /** How many iterations a run of this size has unless told otherwise. */
-  int defaultIterations(Size size);
+  default int defaultIterations(Size size) {
+    return size.pick(3, 15);
+  }
 
   /** What {@link Checksum#text} of every iteration of this size must be, on any JVM. */
   String expectedChecksum(Size size);

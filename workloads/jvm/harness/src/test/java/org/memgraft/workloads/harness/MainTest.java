@@ -177,18 +177,23 @@ class MainTest {
         lines(err));
   }
 
+  /** That every iteration reports what its items allocated, and a little for all else. */
+  private void assertIterationsAllocated(int bytesPerItem) {
+    long least = (long) Sums.ITEMS * bytesPerItem;
+    for (String line : lines(out)) {
+      var matcher = LINE.matcher(line);
+      assertTrue(matcher.matches(), line);
+      long allocated = Long.parseLong(matcher.group(2));
+      assertTrue(allocated >= least && allocated < least + least / 4, line);
+    }
+  }
+
   @Test
   void reportsWhatAllWorkersAllocated() {
     Sums sums = new Sums();
     sums.bytesPerItem = 10_000;
     assertEquals(Main.DONE, run(sums, "sums", "--threads", "3", "--iterations", "2"));
-    for (String line : lines(out)) {
-      var matcher = LINE.matcher(line);
-      assertTrue(matcher.matches(), line);
-      long allocated = Long.parseLong(matcher.group(2));
-      long least = (long) Sums.ITEMS * sums.bytesPerItem;
-      assertTrue(allocated >= least && allocated < least + least / 4, line);
-    }
+    assertIterationsAllocated(sums.bytesPerItem);
   }
 
   @Test
@@ -202,13 +207,7 @@ class MainTest {
       sums.own.shutdown();
     }
     assertEquals(3, sums.threads);
-    for (String line : lines(out)) {
-      var matcher = LINE.matcher(line);
-      assertTrue(matcher.matches(), line);
-      long allocated = Long.parseLong(matcher.group(2));
-      long least = (long) Sums.ITEMS * sums.bytesPerItem;
-      assertTrue(allocated >= least && allocated < least + least / 4, line);
-    }
+    assertIterationsAllocated(sums.bytesPerItem);
   }
 
   @Test

@@ -20,21 +20,18 @@ public final class Javac implements Workload {
 
   @Override
   public int defaultIterations(Size size) {
-    return size == Size.SMALL ? 3 : 8;
+    return size.pick(3, 8);
   }
 
   @Override
   public String expectedChecksum(Size size) {
-    return switch (size) {
-      case SMALL -> "3254b709c7c0025e";
-      case DEFAULT -> "00b109d18eaac048";
-    };
+    return size.pick("3254b709c7c0025e", "00b109d18eaac048");
   }
 
   @Override
   public void prepare(Size size) throws IOException {
     sources = Source.load(size);
-    compilations = size == Size.SMALL ? SMALL_COMPILATIONS : DEFAULT_COMPILATIONS;
+    compilations = size.pick(SMALL_COMPILATIONS, DEFAULT_COMPILATIONS);
   }
 
   @Override

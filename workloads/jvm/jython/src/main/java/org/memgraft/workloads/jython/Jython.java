@@ -27,22 +27,14 @@ public final class Jython implements Workload {
   private PyCode script;
 
   @Override
-  public int defaultIterations(Size size) {
-    return size == Size.SMALL ? 3 : 15;
-  }
-
-  @Override
   public String expectedChecksum(Size size) {
-    return switch (size) {
-      case SMALL -> "7de977b62722c730";
-      case DEFAULT -> "5f67c98f9bf13590";
-    };
+    return size.pick("7de977b62722c730", "5f67c98f9bf13590");
   }
 
   @Override
   public void prepare(Size size) throws IOException {
-    items = size == Size.SMALL ? SMALL_ITEMS : DEFAULT_ITEMS;
-    lines = size == Size.SMALL ? SMALL_LINES : DEFAULT_LINES;
+    items = size.pick(SMALL_ITEMS, DEFAULT_ITEMS);
+    lines = size.pick(SMALL_LINES, DEFAULT_LINES);
     Properties properties = new Properties();
     // Jython would write a cache of the packages it finds, into its own folder.
     properties.setProperty("python.cachedir.skip", "true");

@@ -58,7 +58,7 @@ final class Corpus {
               .filter(entry -> entry.getName().endsWith(".java"))
               .sorted(Comparator.comparing(JarEntry::getName))
               .toList();
-      int step = size == Size.SMALL ? SMALL_TAKES_EVERY : 1;
+      int step = size.pick(SMALL_TAKES_EVERY, 1);
       for (int i = 0; i < files.size(); i += step) {
         try (InputStream in = jar.getInputStream(files.get(i))) {
           String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);

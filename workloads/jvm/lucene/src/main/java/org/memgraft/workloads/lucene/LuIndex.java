@@ -27,22 +27,14 @@ public final class LuIndex implements Workload {
   private IndexWriter writer;
 
   @Override
-  public int defaultIterations(Size size) {
-    return size == Size.SMALL ? 3 : 15;
-  }
-
-  @Override
   public String expectedChecksum(Size size) {
-    return switch (size) {
-      case SMALL -> "c4ade6087dc67804";
-      case DEFAULT -> "6717e4679de4ba43";
-    };
+    return size.pick("c4ade6087dc67804", "6717e4679de4ba43");
   }
 
   @Override
   public void prepare(Size size) throws IOException {
     corpus = Corpus.load(size);
-    passes = size == Size.SMALL ? 1 : DEFAULT_PASSES;
+    passes = size.pick(1, DEFAULT_PASSES);
   }
 
   @Override

@@ -34,16 +34,8 @@ public final class LuSearch implements Workload {
   private List<String> queries;
 
   @Override
-  public int defaultIterations(Size size) {
-    return size == Size.SMALL ? 3 : 15;
-  }
-
-  @Override
   public String expectedChecksum(Size size) {
-    return switch (size) {
-      case SMALL -> "d13e5ee7098bf36f";
-      case DEFAULT -> "9224e4387c9aa9ab";
-    };
+    return size.pick("d13e5ee7098bf36f", "9224e4387c9aa9ab");
   }
 
   @Override
@@ -52,8 +44,7 @@ public final class LuSearch implements Workload {
     DirectoryReader reader = DirectoryReader.open(index(corpus));
     searcher = new IndexSearcher(reader);
     searcher.setQueryCache(null);
-    queries =
-        new Queries(reader, corpus).generate(size == Size.SMALL ? SMALL_QUERIES : DEFAULT_QUERIES);
+    queries = new Queries(reader, corpus).generate(size.pick(SMALL_QUERIES, DEFAULT_QUERIES));
   }
 
   /** One thread and one segment, so that document numbers and scores are always the same. */

@@ -28,24 +28,16 @@ public final class Saxon implements Workload {
   private int transformations;
 
   @Override
-  public int defaultIterations(Size size) {
-    return size == Size.SMALL ? 3 : 15;
-  }
-
-  @Override
   public String expectedChecksum(Size size) {
-    return switch (size) {
-      case SMALL -> "62e9b1a0b5f39da0";
-      case DEFAULT -> "746c123c2a67147e";
-    };
+    return size.pick("62e9b1a0b5f39da0", "746c123c2a67147e");
   }
 
   @Override
   public void prepare(Size size) throws SaxonApiException {
-    boolean small = size == Size.SMALL;
-    transformations = small ? SMALL_TRANSFORMATIONS : DEFAULT_TRANSFORMATIONS;
+    transformations = size.pick(SMALL_TRANSFORMATIONS, DEFAULT_TRANSFORMATIONS);
+    int chapters = size.pick(SMALL_CHAPTERS, DEFAULT_CHAPTERS);
     for (int i = 0; i < MANUALS; i++) {
-      manuals.add(new Manual(i, small ? SMALL_CHAPTERS : DEFAULT_CHAPTERS).generate());
+      manuals.add(new Manual(i, chapters).generate());
     }
     processor = new Processor(NO_LICENSE_NEEDED);
     stylesheet =

@@ -32,21 +32,13 @@ public final class SparkAggregate extends SparkApplication {
   }
 
   @Override
-  public int defaultIterations(Size size) {
-    return size == Size.SMALL ? 3 : 10;
-  }
-
-  @Override
   public String expectedChecksum(Size size) {
-    return switch (size) {
-      case SMALL -> "049c6acda4a70f32";
-      case DEFAULT -> "8cad233b8d2a0e0f";
-    };
+    return size.pick("049c6acda4a70f32", "8cad233b8d2a0e0f");
   }
 
   @Override
   void load(JavaRDD<Integer> partitions, Size size) {
-    int count = (size == Size.SMALL ? SMALL_PAIRS : DEFAULT_PAIRS) / PARTITIONS;
+    int count = size.pick(SMALL_PAIRS, DEFAULT_PAIRS) / PARTITIONS;
     pairs = partitions.flatMapToPair(partition -> pairs(partition, count)).cache();
     pairs.count();
   }

@@ -38,6 +38,11 @@ abstract class SparkApplication implements Workload {
   abstract long run() throws Exception;
 
   @Override
+  public final int defaultIterations(Size size) {
+    return size.pick(3, 10);
+  }
+
+  @Override
   public final void useThreads(int threads) {
     this.threads = threads;
   }

@@ -18,21 +18,13 @@ public final class SparkKMeans extends SparkApplication {
   private JavaRDD<Vector> points;
 
   @Override
-  public int defaultIterations(Size size) {
-    return size == Size.SMALL ? 3 : 10;
-  }
-
-  @Override
   public String expectedChecksum(Size size) {
-    return switch (size) {
-      case SMALL -> "8a8c8307572755bd";
-      case DEFAULT -> "b9bed652dbe20de5";
-    };
+    return size.pick("8a8c8307572755bd", "b9bed652dbe20de5");
   }
 
   @Override
   void load(JavaRDD<Integer> partitions, Size size) {
-    int count = (size == Size.SMALL ? SMALL_POINTS : DEFAULT_POINTS) / PARTITIONS;
+    int count = size.pick(SMALL_POINTS, DEFAULT_POINTS) / PARTITIONS;
     points =
         partitions
             .flatMap(partition -> Points.clouds(partition, count, CLUSTERS, DIMENSIONS))

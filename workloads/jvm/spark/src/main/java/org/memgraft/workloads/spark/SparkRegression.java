@@ -30,21 +30,13 @@ public final class SparkRegression extends SparkApplication {
   private JavaRDD<Tuple2<Object, Vector>> points;
 
   @Override
-  public int defaultIterations(Size size) {
-    return size == Size.SMALL ? 3 : 10;
-  }
-
-  @Override
   public String expectedChecksum(Size size) {
-    return switch (size) {
-      case SMALL -> "862df4da2fc570a2";
-      case DEFAULT -> "6ba502fefd508778";
-    };
+    return size.pick("862df4da2fc570a2", "6ba502fefd508778");
   }
 
   @Override
   void load(JavaRDD<Integer> partitions, Size size) {
-    int count = (size == Size.SMALL ? SMALL_POINTS : DEFAULT_POINTS) / PARTITIONS;
+    int count = size.pick(SMALL_POINTS, DEFAULT_POINTS) / PARTITIONS;
     points = partitions.flatMap(partition -> Points.sides(partition, count, DIMENSIONS)).cache();
     points.count();
   }

@@ -17,21 +17,13 @@ public final class SparkSort extends SparkApplication {
   private JavaPairRDD<String, Integer> pairs;
 
   @Override
-  public int defaultIterations(Size size) {
-    return size == Size.SMALL ? 3 : 10;
-  }
-
-  @Override
   public String expectedChecksum(Size size) {
-    return switch (size) {
-      case SMALL -> "97a1b72afa0a5448";
-      case DEFAULT -> "26979f7d144ec949";
-    };
+    return size.pick("97a1b72afa0a5448", "26979f7d144ec949");
   }
 
   @Override
   void load(JavaRDD<Integer> partitions, Size size) {
-    int count = (size == Size.SMALL ? SMALL_PAIRS : DEFAULT_PAIRS) / PARTITIONS;
+    int count = size.pick(SMALL_PAIRS, DEFAULT_PAIRS) / PARTITIONS;
     pairs = partitions.flatMapToPair(partition -> pairs(partition, count)).cache();
     pairs.count();
   }

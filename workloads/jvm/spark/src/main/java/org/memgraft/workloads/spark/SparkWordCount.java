@@ -14,21 +14,13 @@ public final class SparkWordCount extends SparkApplication {
   private JavaRDD<String> lines;
 
   @Override
-  public int defaultIterations(Size size) {
-    return size == Size.SMALL ? 3 : 10;
-  }
-
-  @Override
   public String expectedChecksum(Size size) {
-    return switch (size) {
-      case SMALL -> "30ce8a616e23b36a";
-      case DEFAULT -> "18ccc8e082745993";
-    };
+    return size.pick("30ce8a616e23b36a", "18ccc8e082745993");
   }
 
   @Override
   void load(JavaRDD<Integer> partitions, Size size) {
-    int count = (size == Size.SMALL ? SMALL_LINES : DEFAULT_LINES) / PARTITIONS;
+    int count = size.pick(SMALL_LINES, DEFAULT_LINES) / PARTITIONS;
     lines = partitions.flatMap(partition -> Text.lines(partition, count)).cache();
     lines.count();
   }

@@ -33,16 +33,8 @@ public final class Tomcat implements Workload {
   private int port;
 
   @Override
-  public int defaultIterations(Size size) {
-    return size == Size.SMALL ? 3 : 15;
-  }
-
-  @Override
   public String expectedChecksum(Size size) {
-    return switch (size) {
-      case SMALL -> "8f2db7e71e7cc88f";
-      case DEFAULT -> "9fe43dc250e1de60";
-    };
+    return size.pick("8f2db7e71e7cc88f", "9fe43dc250e1de60");
   }
 
   @Override
@@ -57,7 +49,7 @@ public final class Tomcat implements Workload {
 
   @Override
   public void prepare(Size size) throws IOException, LifecycleException {
-    visits = size == Size.SMALL ? SMALL_VISITS : DEFAULT_VISITS;
+    visits = size.pick(SMALL_VISITS, DEFAULT_VISITS);
     // As many connections as customers stay open; Java keeps 5 unless told otherwise.
     System.setProperty("http.maxConnections", Integer.toString(threads));
     folder = Files.createTempDirectory("memgraft-tomcat-");

@@ -31,24 +31,16 @@ public final class Xalan implements Workload {
   private int transformations;
 
   @Override
-  public int defaultIterations(Size size) {
-    return size == Size.SMALL ? 3 : 15;
-  }
-
-  @Override
   public String expectedChecksum(Size size) {
-    return switch (size) {
-      case SMALL -> "0fbcb03c7bd25e72";
-      case DEFAULT -> "a73b983149036caf";
-    };
+    return size.pick("0fbcb03c7bd25e72", "a73b983149036caf");
   }
 
   @Override
   public void prepare(Size size) throws TransformerConfigurationException {
-    boolean small = size == Size.SMALL;
-    transformations = small ? SMALL_TRANSFORMATIONS : DEFAULT_TRANSFORMATIONS;
+    transformations = size.pick(SMALL_TRANSFORMATIONS, DEFAULT_TRANSFORMATIONS);
+    int sales = size.pick(SMALL_SALES, DEFAULT_SALES);
     for (int i = 0; i < DOCUMENTS; i++) {
-      documents.add(new SalesDocument(i).generate(small ? SMALL_SALES : DEFAULT_SALES));
+      documents.add(new SalesDocument(i).generate(sales));
     }
     TransformerFactory factory =
         TransformerFactory.newInstance(FACTORY, Xalan.class.getClassLoader());
