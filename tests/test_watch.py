@@ -12,8 +12,6 @@ import re
 import signal
 import subprocess
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -29,6 +27,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 from memgraft.tests import placement_record as made
+from memgraft.tests.loopback import answer
 from memgraft.watch import addresses, colours
 from memgraft.watch.history import History
 
@@ -263,14 +262,6 @@ def test_what_comes_is_shown_without_loading_the_page_again(watched: Watched, tm
         made.write(record, made.lines(2, nodes=2, pages=600, program="cg"))
         watched.until(lambda: watched.browser.title == "memgraft watch: cg (process 4711)")
         watched.shows("interval 2 of 2")
-
-
-def answer(address: str) -> int:
-    try:
-        with urllib.request.urlopen(address, timeout=120) as reply:  # noqa: S310  on 127.0.0.1
-            return int(reply.status)
-    except urllib.error.HTTPError as error:
-        return error.code
 
 
 def test_the_token_keeps_others_out(watched: Watched, server: str) -> None:

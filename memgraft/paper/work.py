@@ -2,9 +2,10 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -110,13 +111,18 @@ def make(names: Sequence[str], asked: Asked) -> list[dict[str, Any]]:
     if isinstance(planned, orderings.OrderingPlan):
         planned.find_relaxed(output)
     if planned is not None:
-        with screen.progress() as bar:
-            task = bar.add_task("starting", total=planned.total)
-            grid.run(planned, output, lambda what, done: bar.update(task, completed=done, description=what))
+        _show(planned.total, partial(grid.run, planned, output))
     if any(one.kernels for one in wanted) and asked.kept is None:
         screen.write_file(output / BENCH, screen.dump(zero.bench(quick=asked.size == "small")))
     read = grid.read(source, strategies) if strategies or of_levels or of_orderings else None
     return [_one(definition, source, read, asked, output) for definition in wanted]
+
+
+def _show(total: int, run: Callable[[grid.Watcher], None]) -> None:
+    """Runs what tells how far it is, and shows that."""
+    with screen.progress() as bar:
+        task = bar.add_task("starting", total=total)
+        run(lambda what, done: bar.update(task, completed=done, description=what))
 
 
 def _placements(wanted: Sequence[Definition], asked: Asked, folder: Path) -> list[dict[str, Any]]:
@@ -125,9 +131,7 @@ def _placements(wanted: Sequence[Definition], asked: Asked, folder: Path) -> lis
         plan = placements.plan(wanted, asked.workloads, asked.size, asked.launches)
     output = prepare_output(folder, parts=())
     if plan is not None:
-        with screen.progress() as bar:
-            task = bar.add_task("starting", total=plan.total)
-            placements.run(plan, output, lambda what, done: bar.update(task, completed=done, description=what))
+        _show(plan.total, partial(placements.run, plan, output))
     kept = placements.read(asked.kept or output)
     return [_written(one, placements.tables(one, kept), placements.measured(kept), output) for one in wanted]
 
@@ -138,9 +142,7 @@ def _emulations(wanted: Sequence[Definition], asked: Asked, folder: Path) -> lis
         plan = emulations.plan(wanted, asked.workloads, asked.size, asked.iterations, asked.launches)
     output = prepare_output(folder, parts=())
     if plan is not None:
-        with screen.progress() as bar:
-            task = bar.add_task("starting", total=plan.total)
-            emulations.run(plan, output, lambda what, done: bar.update(task, completed=done, description=what))
+        _show(plan.total, partial(emulations.run, plan, output))
     kept = emulations.read(asked.kept or output)
     return [_written(one, emulations.tables(one, kept), emulations.measured(kept), output) for one in wanted]
 

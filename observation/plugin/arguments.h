@@ -26,6 +26,18 @@ static inline bool number_of(const char** text, char end, uint64_t* number) {
   return true;
 }
 
+// Gives each argument to `take`. At the first one that it refuses, says what `plugin` expects instead of it.
+static inline bool take_all(int count, char** arguments, bool (*take)(const char* argument),
+                            const char* plugin, const char* expected) {
+  for (int i = 0; i < count; ++i) {
+    if (!take(arguments[i])) {
+      fprintf(stderr, "memgraft %s plugin: '%s': expected %s\n", plugin, arguments[i], expected);
+      return false;
+    }
+  }
+  return true;
+}
+
 // FIRST-LAST, both in it.
 static inline bool range_of(const char* text, uint64_t* first, uint64_t* last) {
   return number_of(&text, '-', first) && number_of(&text, 0, last) && *first <= *last;

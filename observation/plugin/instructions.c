@@ -134,16 +134,16 @@ static void on_exit_of_qemu(qemu_plugin_id_t id, void* user) {
   write_counts("exit");
 }
 
+static bool take(const char* argument) {
+  const char* const out = value_of(argument, "out");
+  return out != NULL && g_out == NULL && (g_out = fopen(out, "we")) != NULL;
+}
+
 MEMGRAFT_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info* info, int count,
                                         char** arguments) {
   (void)info;
-  for (int i = 0; i < count; ++i) {
-    const char* const out = value_of(arguments[i], "out");
-    if (out == NULL || g_out != NULL || (g_out = fopen(out, "we")) == NULL) {
-      fprintf(stderr, "memgraft instructions plugin: '%s': expected one out=FILE that can be written\n",
-              arguments[i]);
-      return -1;
-    }
+  if (!take_all(count, arguments, take, "instructions", "one out=FILE that can be written")) {
+    return -1;
   }
   if (g_out == NULL) {
     fputs("memgraft instructions plugin: expected out=FILE\n", stderr);

@@ -220,15 +220,11 @@ static bool take(const char* argument) {
 MEMGRAFT_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info* info, int count,
                                         char** arguments) {
   (void)info;
-  for (int i = 0; i < count; ++i) {
-    if (!take(arguments[i])) {
-      fprintf(stderr,
-              "memgraft nodes plugin: '%s': expected out=FILE, nodes=MIB:MIB:... (up to %d, up to 2048 MiB "
-              "together), "
-              "data=FIRST-LAST, code=FIRST-LAST or ms=N\n",
-              arguments[i], kMostNodes);
-      return -1;
-    }
+  _Static_assert(kMostNodes == 8, "as it is said here");
+  if (!take_all(count, arguments, take, "nodes",
+                "out=FILE, nodes=MIB:MIB:... (up to 8, up to 2048 MiB together), data=FIRST-LAST, "
+                "code=FIRST-LAST or ms=N")) {
+    return -1;
   }
   if (g_out == NULL || g_nodes == 0) {
     fprintf(stderr, "memgraft nodes plugin: out=FILE and nodes=MIB:MIB:... are needed\n");

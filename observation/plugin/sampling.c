@@ -197,15 +197,9 @@ static bool take(const char* argument) {
 MEMGRAFT_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info* info, int count,
                                         char** arguments) {
   (void)info;
-  for (int i = 0; i < count; ++i) {
-    if (!take(arguments[i])) {
-      fprintf(stderr,
-              "memgraft sampling plugin: '%s': expected out=FILE, cache=BYTES (of a thread, in lines of 64; "
-              "0: none) or "
-              "emptying=ACCESSES\n",
-              arguments[i]);
-      return -1;
-    }
+  if (!take_all(count, arguments, take, "sampling",
+                "out=FILE, cache=BYTES (of a thread, in lines of 64; 0: none) or emptying=ACCESSES")) {
+    return -1;
   }
   if (g_out == NULL) {
     fprintf(stderr, "memgraft sampling plugin: out=FILE is needed\n");

@@ -204,13 +204,8 @@ static bool take(const char* argument) {
 MEMGRAFT_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info* info, int count,
                                         char** arguments) {
   (void)info;
-  for (int i = 0; i < count; ++i) {
-    if (!take(arguments[i])) {
-      fprintf(stderr,
-              "memgraft touches plugin: '%s': expected out=FILE, counts=FILE, every=N or data=FIRST-LAST\n",
-              arguments[i]);
-      return -1;
-    }
+  if (!take_all(count, arguments, take, "touches", "out=FILE, counts=FILE, every=N or data=FIRST-LAST")) {
+    return -1;
   }
   if (g_out != NULL) {
     write_header();

@@ -31,14 +31,7 @@ void* thread_begin(void* passed) {
   const Begin begin = *static_cast<Begin*>(passed);
   std::free(passed);  // NOLINT(cppcoreguidelines-no-malloc)
   t_segv_blocked = begin.segv_blocked;
-  pthread_attr_t attributes;
-  void* stack = nullptr;
-  std::size_t bytes = 0;
-  if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-    pthread_attr_getstack(&attributes, &stack, &bytes);
-    pthread_attr_destroy(&attributes);
-    never_guard({.begin = address_of(stack), .end = address_of(stack) + bytes});
-  }
+  never_guard_own_stack();
   count_beginning(-1);
   return begin.function(begin.argument);
 }

@@ -348,14 +348,7 @@ void* sample(void* /*unused*/) {
   pthread_setname_np(pthread_self(), "memgraft-sample");
   Shared& shared = *g_state.shared.load();
   never_guard({.begin = address_of(&g_round), .end = address_of(&g_round) + sizeof(g_round)});
-  pthread_attr_t attributes;
-  void* stack = nullptr;
-  std::size_t bytes = 0;
-  if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-    pthread_attr_getstack(&attributes, &stack, &bytes);
-    pthread_attr_destroy(&attributes);
-    never_guard({.begin = address_of(stack), .end = address_of(stack) + bytes});
-  }
+  never_guard_own_stack();
   g_round.huge_bytes = huge_page_bytes();
   g_state.trial = map_trial();
   std::uint64_t last = now_nanoseconds();

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -226,6 +227,17 @@ void never_guard(Range range) {
   }
   if (full) {
     stop(Standing::many_threads);
+  }
+}
+
+void never_guard_own_stack() {
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+    void* stack = nullptr;
+    std::size_t bytes = 0;
+    pthread_attr_getstack(&attributes, &stack, &bytes);
+    pthread_attr_destroy(&attributes);
+    never_guard({.begin = address_of(stack), .end = address_of(stack) + bytes});
   }
 }
 

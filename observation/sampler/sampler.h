@@ -170,6 +170,8 @@ void calm_for_seconds(unsigned seconds);
 
 // Stacks and what else must not be guarded.
 void never_guard(Range range);
+// The stack of the calling thread.
+void never_guard_own_stack();
 // The page of a futex: the kernel answers EFAULT where it is not accessible, and the C library aborts then.
 void never_guard_futex(const void* object);
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "fake_rings.h"
-#include "fake_root.h"
+#include "made_up_process.h"
 #include "memgraft/observation/choose.h"
 
 namespace memgraft::observation {
@@ -21,21 +21,16 @@ namespace {
 using linux_os::FakeRings;
 using linux_os::Written;
 
-constexpr pid_t kProcess = 4711;
-constexpr pid_t kOther = 4712;
 constexpr pid_t kLater = 4713;
 const std::string kDevices = "/sys/bus/event_source/devices/";
 
-class MemorySamplesOf : public testing::Test {
+class MemorySamplesOf : public MadeUpProcess {
  protected:
   void SetUp() override {
     root_.write("/sys/devices/system/cpu/online", "0-1\n");
     root_.write("/proc/sys/kernel/perf_event_paranoid", "2\n");
     root_.write("/proc/sys/kernel/perf_event_max_sample_rate", "100000\n");
     thread(kProcess);
-  }
-  void thread(pid_t number) const {
-    root_.write("/proc/" + std::to_string(kProcess) + "/task/" + std::to_string(number) + "/comm", "cg\n");
   }
   void device(const std::string& name, const std::string& type) const {
     root_.write(kDevices + name + "/type", type + "\n");
@@ -61,19 +56,7 @@ class MemorySamplesOf : public testing::Test {
     root_.write(kDevices + "arm_spe_0/format/load_filter", "config:33\n");
     root_.write(kDevices + "arm_spe_0/format/store_filter", "config:34\n");
   }
-  void watch() {
-    auto watching = watch_memory_samples(kProcess, events_, root_.path());
-    if (const Refusal* const refusal = std::get_if<Refusal>(&watching)) {
-      why_ = refusal->why;
-    } else {
-      monitor_ = std::get<std::unique_ptr<Monitor>>(std::move(watching));
-    }
-  }
-  std::vector<Touch> drained() {
-    std::vector<Touch> touches;
-    monitor_->drain([&](const Touch& touch) { touches.push_back(touch); });
-    return touches;
-  }
+  void watch() { keep(watch_memory_samples(kProcess, events_, root_.path())); }
   // The fields that samples of all units have.
   static Written sample(const FakeRings::Asked& event, std::uint64_t address, pid_t thread = kProcess) {
     Written body;
@@ -89,11 +72,6 @@ class MemorySamplesOf : public testing::Test {
                              .add<std::uint64_t>(PERF_MEM_OP_LOAD)
                              .record(PERF_RECORD_SAMPLE));
   }
-
-  linux_os::FakeRoot root_;
-  FakeRings events_;
-  std::unique_ptr<Monitor> monitor_;
-  std::string why_;
 };
 
 TEST_F(MemorySamplesOf, AMachineWithoutAnySaysWhatWasLookedFor) {

@@ -8,13 +8,12 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "fake_rings.h"
-#include "fake_root.h"
+#include "made_up_process.h"
 #include "memgraft/observation/hint_faults.h"
 
 namespace memgraft::observation {
@@ -23,10 +22,7 @@ namespace {
 using linux_os::FakeRings;
 using linux_os::Written;
 
-constexpr pid_t kProcess = 4711;
-constexpr pid_t kOther = 4712;  // its second thread
-
-class HintFaultsOf : public testing::Test {
+class HintFaultsOf : public MadeUpProcess {
  protected:
   void SetUp() override {
     root_.write("/proc/sys/kernel/numa_balancing", "1\n");
@@ -36,21 +32,8 @@ class HintFaultsOf : public testing::Test {
     thread(kProcess);
     thread(kOther);
   }
-  void thread(pid_t number) const {
-    root_.write("/proc/" + std::to_string(kProcess) + "/task/" + std::to_string(number) + "/comm", "cg\n");
-  }
   void watch(double most_per_cpu = kMostSamplesPerCpu) {
-    auto watching = watch_hint_faults(kProcess, events_, root_.path(), most_per_cpu);
-    if (const Refusal* const refusal = std::get_if<Refusal>(&watching)) {
-      why_ = refusal->why;
-    } else {
-      monitor_ = std::get<std::unique_ptr<Monitor>>(std::move(watching));
-    }
-  }
-  std::vector<Touch> drained() {
-    std::vector<Touch> touches;
-    monitor_->drain([&](const Touch& touch) { touches.push_back(touch); });
-    return touches;
+    keep(watch_hint_faults(kProcess, events_, root_.path(), most_per_cpu));
   }
   // A fault of `thread` that the event tells of.
   void fault(const FakeRings::Asked& event, pid_t process, pid_t thread, std::uint64_t address,
@@ -60,11 +43,6 @@ class HintFaultsOf : public testing::Test {
     body.add(time).add(address).add<std::int32_t>(event.cpu).add<std::uint32_t>(0);
     events_.write(event, body.record(PERF_RECORD_SAMPLE));
   }
-
-  linux_os::FakeRoot root_;
-  FakeRings events_;
-  std::unique_ptr<Monitor> monitor_;
-  std::string why_;
 };
 
 TEST_F(HintFaultsOf, EveryThreadOnEveryCpuWithOneRingForEach) {

@@ -22,6 +22,7 @@ public final class AnnotatedRaces {
     int seenByRight;
   }
 
+  /** Each has loops of its own: what is relaxed, or not, is the code of a class or a method. */
   interface Race {
     void left(Cell[] cells, int from, int to);
 

@@ -5,8 +5,6 @@ import os
 import socket
 import threading
 import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +14,7 @@ from hypothesis import strategies as st
 
 from memgraft.errors import WrongUsageError
 from memgraft.tests import placement_record as made
+from memgraft.tests.loopback import answer
 from memgraft.tests.synthetic import summary
 from memgraft.watch import addresses, colours, facts, serve
 from memgraft.watch.history import History, local_share
@@ -307,14 +306,6 @@ def test_what_is_no_record_is_said_before_anything_is_served(tmp_path: Path) -> 
     with pytest.raises(WrongUsageError, match="line 1: hello: expected"):
         serve(tmp_path / "x", browser=False, show=addresses_said.append)
     assert addresses_said == []
-
-
-def answer(address: str) -> int:
-    try:
-        with urllib.request.urlopen(address, timeout=120) as reply:  # noqa: S310  on 127.0.0.1
-            return int(reply.status)
-    except urllib.error.HTTPError as error:
-        return error.code
 
 
 def test_only_who_knows_the_token_gets_in(tmp_path: Path) -> None:

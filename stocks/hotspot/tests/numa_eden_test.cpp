@@ -103,6 +103,19 @@ constexpr std::uint64_t kPages = 4;
 constexpr std::size_t kFillings = 48;
 constexpr std::size_t kMostSpares = kFillings / 16;
 
+// Does the work on so many threads, each with its number and random numbers of its own.
+template <typename Work>
+void on_threads(unsigned count, const Work& work) {
+  std::vector<std::jthread> threads;
+  threads.reserve(count);
+  for (unsigned number = 0; number < count; ++number) {
+    threads.emplace_back([&work, number] {
+      std::minstd_rand random(number + 1);
+      work(number, random);
+    });
+  }
+}
+
 class NumaEdenTest : public testing::Test {
  protected:
   // As a buffer would: what is there is handed to threads on that node, who touch all of it.
@@ -308,22 +321,14 @@ TEST_F(NumaEdenTest, IsSharedByManyThreads) {
   constexpr unsigned kThreads = 6;
   constexpr int kCollections = 60;
   std::barrier world(kThreads, [&]() noexcept { collect(); });
-  std::vector<std::thread> threads;
-  threads.reserve(kThreads);
-  for (unsigned seed = 0; seed < kThreads; ++seed) {
-    threads.emplace_back([&, seed] {
-      std::minstd_rand random(seed + 1);
-      for (int collection = 0; collection < kCollections; ++collection) {
-        const std::size_t node = random() % 8 == 0 ? 1 - (seed % 2) : seed % 2;
-        while (fill(random() % 8 == 0 ? 1 - node : node) != nullptr) {
-        }
-        world.arrive_and_wait();
+  on_threads(kThreads, [&](unsigned number, std::minstd_rand& random) {
+    for (int collection = 0; collection < kCollections; ++collection) {
+      const std::size_t node = random() % 8 == 0 ? 1 - (number % 2) : number % 2;
+      while (fill(random() % 8 == 0 ? 1 - node : node) != nullptr) {
       }
-    });
-  }
-  for (std::thread& thread : threads) {
-    thread.join();
-  }
+      world.arrive_and_wait();
+    }
+  });
   const NumaCounts counts = eden_.counts();
   EXPECT_GT(counts.spares_used, 100U);
   EXPECT_EQ(counts.fillings, kFillings * kCollections - counts.words_lost_at_closes / kFilling);
@@ -358,22 +363,14 @@ TEST(NumaEdenStress, HandsOutEverySpareOnce) {
     EXPECT_EQ(heap.count(FakeHeap::Word::buffered), 0_words);
     heap.empty();
   });
-  std::vector<std::thread> threads;
-  threads.reserve(kThreads);
-  for (unsigned seed = 0; seed < kThreads; ++seed) {
-    threads.emplace_back([&, seed] {
-      std::minstd_rand random(seed + 1);
-      for (int collection = 0; collection < kCollections; ++collection) {
-        while (std::byte* const start = eden.allocate(nullptr, kWords, random() / 8 % 2)) {
-          heap.own({.start = start, .words = kWords});
-        }
-        world.arrive_and_wait();
+  on_threads(kThreads, [&](unsigned /*number*/, std::minstd_rand& random) {
+    for (int collection = 0; collection < kCollections; ++collection) {
+      while (std::byte* const start = eden.allocate(nullptr, kWords, random() / 8 % 2)) {
+        heap.own({.start = start, .words = kWords});
       }
-    });
-  }
-  for (std::thread& thread : threads) {
-    thread.join();
-  }
+      world.arrive_and_wait();
+    }
+  });
   EXPECT_GT(eden.counts().spares_used, 10'000U);
 }
 

@@ -16,8 +16,6 @@ import java.util.List;
 import java.util.function.IntSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.objectweb.asm.ClassReader;
-import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
@@ -82,32 +80,17 @@ class RewriterTest {
 
   /** Puts another fence, or none, in the place of one. */
   private static byte[] with(String instead, byte[] rewritten, int which) {
-    ClassReader reader = new ClassReader(rewritten);
-    ClassWriter writer = new ClassWriter(reader, 0);
-    reader.accept(
-        new ClassVisitor(Rewriter.API, writer) {
-          private int seen;
-
-          @Override
-          public MethodVisitor visitMethod(
-              int access, String name, String shape, String signature, String[] exceptions) {
-            return new MethodVisitor(
-                Rewriter.API, super.visitMethod(access, name, shape, signature, exceptions)) {
-              @Override
-              public void visitMethodInsn(
-                  int instruction, String owner, String name, String shape, boolean isInterface) {
-                boolean meant = name.endsWith("Fence") && seen++ == which;
-                if (!meant) {
-                  super.visitMethodInsn(instruction, owner, name, shape, isInterface);
-                } else if (instead != null) {
-                  super.visitMethodInsn(instruction, owner, instead, shape, isInterface);
-                }
-              }
-            };
+    int[] seen = {0};
+    return ClassFiles.withCalls(
+        rewritten,
+        (call, method) -> {
+          boolean meant = call.name().endsWith("Fence") && seen[0]++ == which;
+          if (!meant) {
+            call.writeTo(method);
+          } else if (instead != null) {
+            call.named(instead).writeTo(method);
           }
-        },
-        0);
-    return writer.toByteArray();
+        });
   }
 
   /** Those behind calls are not the checker's. */

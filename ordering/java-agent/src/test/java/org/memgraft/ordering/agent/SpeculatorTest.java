@@ -17,8 +17,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.objectweb.asm.ClassReader;
-import org.objectweb.asm.ClassVisitor;
-import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.tree.ClassNode;
@@ -126,34 +124,24 @@ class SpeculatorTest {
   /** What a method calls of holders and of the bridge, and the fences in it. */
   private List<String> calls(Class<?> of, String method) {
     List<String> found = new ArrayList<>();
-    new ClassReader(rewritten(of)).accept(new Calling(method, found), 0);
+    ClassFiles.read(rewritten(of), method, new Calling(found));
     return found;
   }
 
-  private final class Calling extends ClassVisitor {
-    private final String method;
+  private final class Calling extends MethodVisitor {
     private final List<String> found;
 
-    Calling(String method, List<String> found) {
+    Calling(List<String> found) {
       super(Rewriter.API);
-      this.method = method;
       this.found = found;
     }
 
     @Override
-    public MethodVisitor visitMethod(
-        int access, String name, String shape, String signature, String[] exceptions) {
-      return !name.equals(method)
-          ? null
-          : new MethodVisitor(Rewriter.API) {
-            @Override
-            public void visitMethodInsn(
-                int instruction, String of, String called, String shape, boolean isInterface) {
-              if (of.startsWith(Bridge.NAME) || called.endsWith("Fence")) {
-                found.add(shown(of, called));
-              }
-            }
-          };
+    public void visitMethodInsn(
+        int instruction, String of, String called, String shape, boolean isInterface) {
+      if (of.startsWith(Bridge.NAME) || called.endsWith("Fence")) {
+        found.add(shown(of, called));
+      }
     }
 
     private String shown(String of, String called) {
@@ -272,7 +260,7 @@ class SpeculatorTest {
     byte[] bytes = rewritten(Sample.class, Offer.Origin.HIDDEN);
     assertEquals(List.of(), unordered(bytes));
     List<String> found = new ArrayList<>();
-    new ClassReader(bytes).accept(new Calling("ofTheJdk", found), 0);
+    ClassFiles.read(bytes, "ofTheJdk", new Calling(found));
     assertEquals(List.of("touched", "acquireFence"), found);
   }
 
@@ -303,34 +291,19 @@ class SpeculatorTest {
 
   /** Calls another method of a holder in one place, or none. */
   private static byte[] with(int which, String instead, byte[] rewritten) {
-    ClassReader reader = new ClassReader(rewritten);
-    ClassWriter writer = new ClassWriter(reader, 0);
-    reader.accept(
-        new ClassVisitor(Rewriter.API, writer) {
-          private int seen;
-
-          @Override
-          public MethodVisitor visitMethod(
-              int access, String name, String shape, String signature, String[] exceptions) {
-            return new MethodVisitor(
-                Rewriter.API, super.visitMethod(access, name, shape, signature, exceptions)) {
-              @Override
-              public void visitMethodInsn(
-                  int instruction, String owner, String name, String shape, boolean isInterface) {
-                boolean ofHolder = owner.startsWith(Bridge.NAME + '$');
-                if (!ofHolder || seen++ != which) {
-                  super.visitMethodInsn(instruction, owner, name, shape, isInterface);
-                } else if (instead != null) {
-                  super.visitMethodInsn(instruction, owner, instead, shape, isInterface);
-                } else if (name.equals("check")) {
-                  super.visitInsn(Opcodes.POP2);
-                }
-              }
-            };
+    int[] seen = {0};
+    return ClassFiles.withCalls(
+        rewritten,
+        (call, method) -> {
+          boolean ofHolder = call.owner().startsWith(Bridge.NAME + '$');
+          if (!ofHolder || seen[0]++ != which) {
+            call.writeTo(method);
+          } else if (instead != null) {
+            call.named(instead).writeTo(method);
+          } else if (call.name().equals("check")) {
+            method.visitInsn(Opcodes.POP2);
           }
-        },
-        0);
-    return writer.toByteArray();
+        });
   }
 
   @Test

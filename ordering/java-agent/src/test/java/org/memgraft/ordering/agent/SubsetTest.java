@@ -14,8 +14,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.objectweb.asm.ClassReader;
-import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
@@ -53,16 +51,7 @@ class SubsetTest {
             new Rewriter.Work(subset, delays, machine, LOADER, false),
             new Sites());
     List<String> found = new ArrayList<>();
-    new ClassReader(bytes)
-        .accept(
-            new ClassVisitor(Rewriter.API) {
-              @Override
-              public MethodVisitor visitMethod(
-                  int access, String name, String shape, String signature, String[] exceptions) {
-                return name.equals("work") ? new Accesses(found) : null;
-              }
-            },
-            0);
+    ClassFiles.read(bytes, "work", new Accesses(found));
     return found;
   }
 

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.objectweb.asm.ClassReader;
-import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
@@ -93,33 +92,23 @@ class WeakenerTest {
         Weakener.rewrite(
             original, getClass().getClassLoader(), new FieldNumbers(), hierarchy, subset);
     List<String> found = new ArrayList<>();
-    new ClassReader(bytes)
-        .accept(
-            new ClassVisitor(Rewriter.API) {
-              @Override
-              public MethodVisitor visitMethod(
-                  int access, String name, String shape, String signature, String[] exceptions) {
-                return !name.equals(method)
-                    ? null
-                    : new MethodVisitor(Rewriter.API) {
-                      @Override
-                      public void visitMethodInsn(
-                          int instruction, String of, String name, String shape, boolean isIf) {
-                        boolean ours = of.equals("java/lang/MemgraftOrdering");
-                        found.add(ours ? name : "(" + name + ")");
-                      }
+    MethodVisitor accesses =
+        new MethodVisitor(Rewriter.API) {
+          @Override
+          public void visitMethodInsn(
+              int instruction, String of, String name, String shape, boolean isInterface) {
+            boolean ours = of.equals("java/lang/MemgraftOrdering");
+            found.add(ours ? name : "(" + name + ")");
+          }
 
-                      @Override
-                      public void visitFieldInsn(
-                          int instruction, String of, String name, String shape) {
-                        if (instruction == Opcodes.PUTFIELD || instruction == Opcodes.PUTSTATIC) {
-                          found.add("put " + name);
-                        }
-                      }
-                    };
-              }
-            },
-            0);
+          @Override
+          public void visitFieldInsn(int instruction, String of, String name, String shape) {
+            if (instruction == Opcodes.PUTFIELD || instruction == Opcodes.PUTSTATIC) {
+              found.add("put " + name);
+            }
+          }
+        };
+    ClassFiles.read(bytes, method, accesses);
     // Where exceptions leave the method.
     boolean hears = !method.equals("<clinit>");
     assertEquals(hears ? "acquire" : "barrier", found.get(found.size() - 1));

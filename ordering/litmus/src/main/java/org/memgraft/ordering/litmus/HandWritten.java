@@ -5,6 +5,9 @@ import java.util.List;
 /**
  * A race of two threads that is no row of steps; what it is graded by stands in {@link Suite}.
  *
+ * <p>Each is written out in full, also where another is nearly the same: what a race is about is
+ * what compilers make of these very lines.
+ *
  * @param <S> an instance
  */
 abstract class HandWritten<S> implements Race {
