@@ -122,11 +122,17 @@ final class Summary {
 
   private void replace(Map<String, Object> all) throws IOException {
     File draft = new File(file.getPath() + ".draft");
-    try (FileOutputStream stream = new FileOutputStream(draft)) {
-      stream.write((json(all) + "\n").getBytes(StandardCharsets.UTF_8));
-    }
-    if (!draft.renameTo(file)) {
-      throw new IOException(draft + " cannot be renamed to " + file);
+    try {
+      try (FileOutputStream stream = new FileOutputStream(draft)) {
+        stream.write((json(all) + "\n").getBytes(StandardCharsets.UTF_8));
+      }
+      if (!draft.renameTo(file)) {
+        throw new IOException(draft + " cannot be renamed to " + file);
+      }
+    } catch (IOException e) {
+      // What of it there is on a full disk is of no use to anybody.
+      draft.delete();
+      throw e;
     }
   }
 
