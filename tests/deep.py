@@ -63,6 +63,7 @@ STEPS = [
     pytest_step("ordering", 13, "test_bytecode_engine.py", alone=True),
     pytest_step("ordering", 11, "test_weak.py"),
     pytest_step("ordering", 12, "test_speculative.py"),
+    pytest_step("ordering", 6, "test_virtual_threads.py", alone=True),
     pytest_step("ordering", 5, "speculation/tests", folder="ordering/"),
     pytest_step("hunt", 28, "test_hunt.py", "test_junit.py", alone=True),
     pytest_step("placement", 6.5, "test_place.py", "test_machine_accesses.py"),

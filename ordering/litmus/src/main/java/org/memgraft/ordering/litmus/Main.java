@@ -2,6 +2,7 @@ package org.memgraft.ordering.litmus;
 
 import java.io.PrintStream;
 import java.util.List;
+import java.util.concurrent.ThreadFactory;
 import java.util.stream.Collectors;
 import org.memgraft.ordering.litmus.Options.Expectation;
 
@@ -43,7 +44,8 @@ public final class Main {
   }
 
   private static Report race(Options options, List<Litmus> tests, PrintStream out, PrintStream err)
-      throws InterruptedException {
+      throws InterruptedException, UsageException {
+    ThreadFactory threads = options.virtualThreads() ? VirtualThreads.factory() : Thread::new;
     Report report = new Report(options.executor(), options.seed());
     for (Litmus test : tests) {
       if (PROGRESS) {
@@ -54,7 +56,8 @@ public final class Main {
       boolean mustShow =
           options.expectation() == Expectation.REORDERED && test.mustShow(options.executor());
       Runner.Run run =
-          new Runner(test, options.seed()).run(options.rounds(), options.executor(), mustShow);
+          new Runner(test, options.seed(), threads)
+              .run(options.rounds(), options.executor(), mustShow);
       Report.Entry entry = new Report.Entry(test, run);
       report.add(entry);
       if (options.json()) {

@@ -46,6 +46,9 @@ final class Options {
   @Option(names = "--expect", paramLabel = "WHAT")
   private Expectation expectation;
 
+  @Option(names = "--virtual-threads")
+  private boolean virtualThreads;
+
   @Option(names = "--json")
   private boolean json;
 
@@ -98,6 +101,10 @@ final class Options {
   /** Null where nothing is to be proved. */
   Expectation expectation() {
     return expectation;
+  }
+
+  boolean virtualThreads() {
+    return virtualThreads;
   }
 
   boolean json() {

@@ -3,6 +3,7 @@ package org.memgraft.ordering.litmus;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -53,10 +54,12 @@ final class Runner {
   private final int registers;
   private final int labels;
   private final Type type;
+  private final ThreadFactory factory;
 
-  Runner(Litmus litmus, long seed) {
+  Runner(Litmus litmus, long seed, ThreadFactory factory) {
     this.litmus = litmus;
     this.seed = seed;
+    this.factory = factory;
     race = litmus.race().get();
     threads = litmus.threads();
     batch = race.batch();
@@ -118,8 +121,8 @@ final class Runner {
       int thread = i;
       Outcomes part = new Outcomes(litmus);
       parts.add(part);
-      started.add(
-          new Thread(
+      Thread racing =
+          factory.newThread(
               () -> {
                 try {
                   for (long number = first; number < first + count; number++) {
@@ -130,8 +133,9 @@ final class Runner {
                   e.printStackTrace();
                   Runtime.getRuntime().halt(Main.FAILED);
                 }
-              },
-              "race-" + thread));
+              });
+      racing.setName("race-" + thread);
+      started.add(racing);
     }
     started.forEach(Thread::start);
     for (Thread thread : started) {

@@ -26,6 +26,18 @@ class MainTest {
   }
 
   @Test
+  void virtualThreadsRaceWhereThereAreSome() {
+    boolean some = Runtime.version().feature() >= 21;
+    // More threads than there may be CPUs, and such that wait for each other without a barrier.
+    int code =
+        run("--virtual-threads", "--tests", "iriw/volatile-int,peterson", "--rounds", "3000");
+    assertEquals(some ? Main.DONE : Main.WRONG_USAGE, code, err.toString());
+    if (!some) {
+      assertTrue(err.toString().contains("--virtual-threads: Java 1"), err.toString());
+    }
+  }
+
+  @Test
   void listsWhatWouldBeRun() {
     assertEquals(Main.DONE, run("--list", "--tests", "iriw,mp/field-*"));
     assertTrue(

@@ -1,0 +1,65 @@
+"""Every ordering with virtual threads, which carriers take up where others have left them: races and what they show."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import jdk_called
+from test_bytecode_engine import rewritten
+from test_ordering import FEW, LITMUS, ordered, two_cpus
+from test_speculative import speculated
+from test_weak import FORBIDDEN, weakened
+from tiers import combinations, deep
+
+JDKS = ["21", "25"]
+ORDERINGS = ["hotspot", "bytecode", "speculative"]
+SOME = "sb/field-int,sb/array-byte,sb/reflection,escape/constructor,iriw/field-int"
+
+
+def race(ordering: str, java: str, report: Path, tests: str, rounds: int) -> None:
+    """Runs the races under the ordering, which has to keep all of them in order."""
+    command = [LITMUS, "--virtual-threads", "--tests", tests, "--rounds", str(rounds), "--expect", "sc"]
+    home = str(jdk_called(java).home)
+    if ordering == "hotspot":
+        done = ordered(report, *command, JAVA_HOME=home)
+        assert done["check"]["unsafe"] == done["check"]["c1"]["unsafe"] == 0
+    elif ordering == "bytecode":
+        rewritten(report, *command, JAVA_HOME=home)
+    else:
+        found, _ = speculated(report, *command, JAVA_HOME=home)
+        assert "another thread than the owner" in found["switched_classes"].values()
+
+
+@combinations(java=JDKS, ordering=ORDERINGS, strength=1)
+def test_races_of_virtual_threads_are_in_order(java: str, ordering: str, tmp_path: Path) -> None:
+    race(ordering, java, tmp_path / "report.json", SOME, 3000)
+
+
+@deep
+@two_cpus
+@pytest.mark.parametrize("java", JDKS)
+@pytest.mark.parametrize("ordering", ORDERINGS)
+def test_what_virtual_threads_reorder_on_the_stock_is_in_order(java: str, ordering: str, tmp_path: Path) -> None:
+    race(ordering, java, tmp_path / "report.json", f"{FEW},mp/*,iriw/*,wrc/*,escape/*", 100_000)
+
+
+@pytest.mark.parametrize("java", ["21", pytest.param("25", marks=deep)])
+def test_weak_memory_keeps_in_order_what_is_volatile(java: str, tmp_path: Path) -> None:
+    races = [LITMUS, "--virtual-threads", "--tests", "*/volatile-int", "--rounds", "2000", "--expect", "sc"]
+    weakened(tmp_path / "report.json", *races, JAVA_HOME=str(jdk_called(java).home))
+
+
+@deep
+@two_cpus
+@pytest.mark.parametrize("java", JDKS)
+def test_weak_memory_shows_nothing_that_the_model_forbids(java: str, tmp_path: Path) -> None:
+    tests = ",".join(f"{name}/*" for name in ("sb", "mp", *FORBIDDEN))
+    races = [LITMUS, "--virtual-threads", "--tests", tests, "--rounds", "10000", "--json"]
+    found, printed = weakened(tmp_path / "report.json", *races, JAVA_HOME=str(jdk_called(java).home))
+    rows: list[dict[str, Any]] = [json.loads(line) for line in printed.splitlines()]
+    assert found["weak"]["stale_loads"] > 1000
+    for row in rows:
+        assert not any("?" in one["outcome"] for one in row["outcomes"]), row
+        if row["test"] in FORBIDDEN:
+            assert row["not_sc"] == 0, row
