@@ -296,7 +296,8 @@ def paper(
     json: Json = False,
 ) -> None:
     """Tables and figures of the papers, measured on this machine beside the published values; without NAME: a list."""
-    from memgraft.paper import levels, show, work
+    from memgraft.paper import show, work
+    from memgraft.paper.asked import Asked, Choice
 
     if not names:
         entries = work.listed()
@@ -306,8 +307,8 @@ def paper(
             show.list_all(entries, screen.out())
         return
     shown = MetricName.ITERATION_WALL if metric is MetricName.AUTO else metric
-    choice = levels.Choice(threads, tlabs, sizes, heap)
-    asked = work.Asked(size, launches, iterations, workloads, shown, kept, output, choice)
+    choice = Choice(threads, tlabs, sizes, heap)
+    asked = Asked(size, launches, iterations, workloads, shown, kept, output, choice)
     made = work.make(names, asked)
     for result in made:
         definition, tables = result.pop("definition"), result.pop("tables")

@@ -21,6 +21,7 @@ from memgraft.grafts.selection import select
 from memgraft.grafts.table import ORDERING
 from memgraft.jvm.launch import java_feature, join
 from memgraft.paper import grid
+from memgraft.paper.asked import Asked
 from memgraft.paper.definition import Definition, EmulationPart
 from memgraft.paper.grid import CHECKOUT
 from memgraft.paper.measures import MEAN, Cell, Table, geometric_mean
@@ -83,11 +84,11 @@ class Plan:
 # --- which launches, and running them ---------------------------------------------------------------------------------
 
 
-def plan(definitions: Sequence[Definition], workloads: str | None, size: str, iterations: int, rounds: int) -> Plan:
+def plan(definitions: Sequence[Definition], asked: Asked) -> Plan:
     theirs = list(dict.fromkeys(name for one in definitions for name in one.emulated))
-    chosen = grid.workloads(workloads, MIN_PAIRS, theirs)
-    if rounds < 1:
-        raise WrongUsageError(f"--launches {rounds}: expected at least 1")
+    chosen = grid.workloads(asked.workloads, MIN_PAIRS, theirs)
+    if asked.launches < 1:
+        raise WrongUsageError(f"--launches {asked.launches}: expected at least 1")
     qemu = next((found for name in QEMU if (found := shutil.which(name))), None)
     if qemu is None:
         raise CannotTakeError("no qemu-aarch64, which runs programs for AArch64: `make test` installs it (qemu-user)")
@@ -97,7 +98,7 @@ def plan(definitions: Sequence[Definition], workloads: str | None, size: str, it
     sides = [STOCK, *dict.fromkeys(side for one in definitions for part in one.emulations for side in _sides(part))]
     if any(select({ORDERING: side}).by_bytecode for side in sides):
         native.find(native.BYTECODE_AGENT)
-    return Plan(chosen, sides, size, iterations, rounds, _java(), qemu)
+    return Plan(chosen, sides, asked.size, asked.iterations, asked.launches, _java(), qemu)
 
 
 def _sides(part: EmulationPart) -> list[str]:

@@ -14,6 +14,7 @@ from memgraft.formats import JvmSummary
 from memgraft.grafts.selection import Selection, select
 from memgraft.jvm.iterations import Iteration
 from memgraft.jvm.launch import Ended, Via
+from memgraft.paper.asked import Asked
 from memgraft.screen import dump, write_file
 from memgraft.statistics import MIN_PAIRS
 from memgraft.version import version
@@ -162,10 +163,10 @@ class Plan:
         return sum(len(self.strategies_of(program)) for program in self.programs) * self.launches
 
 
-def plan(asked: str | None, strategies: Sequence[str], size: str, iterations: int, launches: int) -> Plan:
+def plan(strategies: Sequence[str], asked: Asked) -> Plan:
     """The plan of a grid of zeroing strategies."""
-    programs = [Program(name) for name in workloads(asked, launches)]
-    return Plan(programs, list(dict.fromkeys(strategies)), size, iterations, launches)
+    programs = [Program(name) for name in workloads(asked.workloads, asked.launches)]
+    return Plan(programs, list(dict.fromkeys(strategies)), asked.size, asked.iterations, asked.launches)
 
 
 def workloads(asked: str | None, launches: int, default: Sequence[str] | None = None) -> list[str]:

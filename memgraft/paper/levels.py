@@ -11,6 +11,7 @@ from memgraft.experiment.metrics import Metric
 from memgraft.grafts import buffers
 from memgraft.grafts.selection import Selection, select
 from memgraft.paper import grid
+from memgraft.paper.asked import Asked, Choice
 from memgraft.paper.definition import Definition, LevelsPart, Programs
 from memgraft.paper.grid import Grid, Kept, Plan, Program
 from memgraft.paper.measures import MEAN, Cell, Table, geometric_mean, times
@@ -27,23 +28,6 @@ LEAST_HEAP = 2**24
 GRAFT = "buffers"
 TAKE = " --take "
 MOST_THREADS = 10_000
-
-
-@dataclass(frozen=True)
-class Choice:
-    """What was asked of a figure; None: all of it."""
-
-    threads: str | None = None
-    tlabs: str | None = None
-    sizes: str | None = None
-    """Of the lowest level of buffers."""
-    heap: str | None = None
-
-    @property
-    def typed(self) -> str | None:
-        """The first option that was given, as it was."""
-        given = {"threads": self.threads, "tlabs": self.tlabs, "sizes": self.sizes, "heap": self.heap}
-        return next((f"--{name} {value}" for name, value in given.items() if value is not None), None)
 
 
 # --- which launches --------------------------------------------------------------------------------------------------
@@ -111,11 +95,7 @@ def _lowest(levels: str) -> str:
 
 def plan(
     definitions: Sequence[Definition],
-    choice: Choice,
-    workloads: str | None,
-    size: str,
-    iterations: int,
-    launches: int,
+    asked: Asked,
     kinds: Mapping[str, int] | None = None,
     feature: int | None = None,
 ) -> Plan:
@@ -123,9 +103,9 @@ def plan(
 
     `kinds`: how many of each there are, here if None. `feature`: of the JDK that runs them; None: not known.
     """
-    parts = [part for one in definitions for part in chosen(one, choice)]
+    parts = [part for one in definitions for part in chosen(one, asked.choice)]
     first = next(one.programs for one in definitions if one.programs)
-    heap = heap_of(choice.heap or first.heap)
+    heap = heap_of(asked.choice.heap or first.heap)
     left_out = {
         levels: reason
         for levels in dict.fromkeys(levels for part in parts for levels in part.levels)
@@ -147,12 +127,14 @@ def plan(
         raise WrongUsageError(f"nothing of it can run here: {'; '.join(left_out.values())}")
     programs = [
         Program(name, threads)
-        for name in grid.workloads(workloads, launches, first.workloads)
-        for threads in threads_of(choice.threads, first)
+        for name in grid.workloads(asked.workloads, asked.launches, first.workloads)
+        for threads in threads_of(asked.choice.threads, first)
     ]
     nursery = buffers.shown(heap // NURSERY // 2**20 * 2**20)
     options = ["-XX:+UseParallelGC", *(f"-X{of}{buffers.shown(heap)}" for of in ("ms", "mx")), f"-Xmn{nursery}"]
-    return LevelsPlan(programs, list(strategies), size, iterations, launches, GRAFT, options, left_out)
+    return LevelsPlan(
+        programs, list(strategies), asked.size, asked.iterations, asked.launches, GRAFT, options, left_out
+    )
 
 
 def threads_of(asked: str | None, programs: Programs) -> list[int]:

@@ -16,9 +16,10 @@ from memgraft.grafts import table
 from memgraft.grafts.selection import Selection, select
 from memgraft.machine import Place
 from memgraft.paper import grid
+from memgraft.paper.asked import Asked
 from memgraft.paper.definition import Definition, OrderingPart
 from memgraft.paper.grid import Grid, Plan, Program
-from memgraft.paper.levels import Choice, heap_of, part_of, threads_of
+from memgraft.paper.levels import heap_of, part_of, threads_of
 from memgraft.paper.measures import MEAN, Cell, Table, geometric_mean, times
 from memgraft.screen import write_file
 from memgraft.words import count_of, three_digits
@@ -94,16 +95,9 @@ def suggested(command: Sequence[str], ordering: str, count: int) -> list[str]:
 # --- which launches --------------------------------------------------------------------------------------------------
 
 
-def plan(
-    definitions: Sequence[Definition],
-    choice: Choice,
-    workloads: str | None,
-    size: str,
-    iterations: int,
-    launches: int,
-    places: Sequence[Place] | None = None,
-) -> Plan:
+def plan(definitions: Sequence[Definition], asked: Asked, places: Sequence[Place] | None = None) -> Plan:
     """One grid for all of them: programs may be those of one figure, and strategies too."""
+    choice = asked.choice
     if choice.tlabs or choice.sizes:
         option = f"--tlabs {choice.tlabs}" if choice.tlabs else f"--sizes {choice.sizes}"
         raise WrongUsageError(f"{option}: {definitions[0].name} has no buffers; expected a figure of buffers")
@@ -114,7 +108,7 @@ def plan(
     programs: dict[str, Program] = {}
     left_out: dict[str, str] = {}
     for one in definitions:
-        made, too_large = _programs(one, choice, workloads, launches, _places() if places is None else places)
+        made, too_large = _programs(one, asked, _places() if places is None else places)
         left_out |= too_large
         for program in made:
             programs[program.name] = program
@@ -128,14 +122,14 @@ def plan(
     return OrderingPlan(
         programs=list(programs.values()),
         strategies=strategies,
-        size=size,
+        size=asked.size,
         # A figure of starting alone needs no more of a launch.
-        iterations=1 if all(part.quantity == "first-iteration" for part in parts) else iterations,
-        launches=launches,
+        iterations=1 if all(part.quantity == "first-iteration" for part in parts) else asked.iterations,
+        launches=asked.launches,
         graft=GRAFT,
         jvm_options=["-XX:+UseParallelGC", f"-Xms{heap}", f"-Xmx{heap}"],
         left_out=left_out,
-        asked=workloads,
+        asked=asked.workloads,
         own={name: list(mine) for name, mine in own.items()},
         most_relaxed=max((methods for part in parts for methods in part.relaxed), default=0),
     )
@@ -155,28 +149,26 @@ def _places() -> list[Place]:
     return machine.places(list(sched_getaffinity(0)))
 
 
-def _programs(
-    definition: Definition, choice: Choice, asked: str | None, launches: int, places: Sequence[Place]
-) -> tuple[list[Program], dict[str, str]]:
+def _programs(definition: Definition, asked: Asked, places: Sequence[Place]) -> tuple[list[Program], dict[str, str]]:
     """Those of a figure, and what of it is too large for this machine, with the reason."""
     mine = definition.programs
     if mine is None:
         raise MemgraftError(f"{definition.name} says of no workload that it is measured on it: expected [programs]")
-    names = grid.workloads(asked, launches, mine.workloads)
+    names = grid.workloads(asked.workloads, asked.launches, mine.workloads)
     if mine.standalone and (others := [name for name in names if name not in grid.known_standalone()]):
         raise WrongUsageError(
-            f"--workloads {asked}: {others[0]} has one process only, and the programs of {definition.name} have "
-            f"several; expected some of {', '.join(grid.known_standalone())}"
+            f"--workloads {asked.workloads}: {others[0]} has one process only, and the programs of "
+            f"{definition.name} have several; expected some of {', '.join(grid.known_standalone())}"
         )
     if not mine.threads:
-        if choice.threads:
+        if asked.choice.threads:
             raise WrongUsageError(
-                f"--threads {choice.threads}: {definition.name} runs with as many threads as CPUs; expected a figure "
-                "of threads"
+                f"--threads {asked.choice.threads}: {definition.name} runs with as many threads as CPUs; expected a "
+                "figure of threads"
             )
         return [Program(name, standalone=mine.standalone) for name in names], {}
     programs, left_out = [], {}
-    for threads in threads_of(choice.threads, mine):
+    for threads in threads_of(asked.choice.threads, mine):
         for pinned in mine.pinned:
             cpus = near(threads, places) if pinned == NEAR else across(threads, places)
             if cpus is None:

@@ -17,6 +17,7 @@ from typing import Any
 from memgraft import machine, native, placement, statistics
 from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError
 from memgraft.guest.machine import Done, Node, Root, boot, busybox
+from memgraft.paper.asked import Asked
 from memgraft.paper.definition import Definition, PlacementPart
 from memgraft.paper.grid import CHECKOUT
 from memgraft.paper.measures import Cell, Table
@@ -92,21 +93,21 @@ def side_of(interval: float) -> str:
 # --- which runs, and running them -------------------------------------------------------------------------------------
 
 
-def plan(definitions: Sequence[Definition], workloads: str | None, size: str, rounds: int) -> Plan:
+def plan(definitions: Sequence[Definition], asked: Asked) -> Plan:
     guests = [one.guest for one in definitions if one.guest is not None]
     known = list(dict.fromkeys(name for guest in guests for name in guest.kernels))
-    chosen = known if workloads is None else [name.strip() for name in workloads.split(",")]
+    chosen = known if asked.workloads is None else [name.strip() for name in asked.workloads.split(",")]
     for name in chosen:
         if name not in known:
-            raise WrongUsageError(f"--workloads {workloads}: expected kernels of {', '.join(known)}")
-    if rounds < 1:
-        raise WrongUsageError(f"--launches {rounds}: expected at least 1")
+            raise WrongUsageError(f"--workloads {asked.workloads}: expected kernels of {', '.join(known)}")
+    if asked.launches < 1:
+        raise WrongUsageError(f"--launches {asked.launches}: expected at least 1")
     # Before the long work, which must not end at what is missing.
     for name in (native.PLACE, native.SAMPLER):
         native.find(name)
     busybox()
     intervals = sorted({interval for guest in guests for interval in guest.intervals})
-    return Plan(chosen, intervals, LENGTHS[size], rounds)
+    return Plan(chosen, intervals, LENGTHS[asked.size], asked.launches)
 
 
 def kernels_program() -> Path:

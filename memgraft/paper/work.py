@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -12,32 +11,17 @@ from typing import Any
 from memgraft import machine, screen
 from memgraft.errors import CannotTakeError, WrongUsageError
 from memgraft.experiment.launches import prepare_output
-from memgraft.experiment.metrics import MetricName, named
+from memgraft.experiment.metrics import named
 from memgraft.jvm import jvms
 from memgraft.kernels import zero
 from memgraft.paper import emulations, grid, kernels, levels, measures, orderings, placements
+from memgraft.paper.asked import Asked
 from memgraft.paper.definition import Definition, definitions, find
 from memgraft.version import version
 from memgraft.words import count_of
 
 SCHEMA = 1
 BENCH = "bench.json"
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What was typed."""
-
-    size: str
-    launches: int
-    iterations: int
-    workloads: str | None
-    metric: MetricName
-    kept: Path | None
-    """The output of an earlier one, to be used instead of measuring."""
-    output: Path | None
-    choice: levels.Choice = field(default_factory=levels.Choice)
-    """Of the figures of buffers and orderings."""
 
 
 def listed() -> list[dict[str, Any]]:
@@ -87,21 +71,11 @@ def make(names: Sequence[str], asked: Asked) -> list[dict[str, Any]]:
     planned: grid.Plan | None = None
     default = Path("memgraft-out") / f"paper-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
     if of_orderings and asked.kept is None:
-        planned = orderings.plan(
-            of_orderings, asked.choice, asked.workloads, asked.size, asked.iterations, asked.launches
-        )
+        planned = orderings.plan(of_orderings, asked)
     elif of_levels and asked.kept is None:
-        planned = levels.plan(
-            of_levels,
-            asked.choice,
-            asked.workloads,
-            asked.size,
-            asked.iterations,
-            asked.launches,
-            feature=jvms.default_feature(os.environ),
-        )
+        planned = levels.plan(of_levels, asked, feature=jvms.default_feature(os.environ))
     elif strategies and asked.kept is None:
-        planned = grid.plan(asked.workloads, strategies, asked.size, asked.iterations, asked.launches)
+        planned = grid.plan(strategies, asked)
     if wanted[0].placements:
         return _placements(wanted, asked, asked.output or default)
     if wanted[0].emulations:
@@ -128,7 +102,7 @@ def _show(total: int, run: Callable[[grid.Watcher], None]) -> None:
 def _placements(wanted: Sequence[Definition], asked: Asked, folder: Path) -> list[dict[str, Any]]:
     plan = None
     if asked.kept is None:
-        plan = placements.plan(wanted, asked.workloads, asked.size, asked.launches)
+        plan = placements.plan(wanted, asked)
     output = prepare_output(folder, parts=())
     if plan is not None:
         _show(plan.total, partial(placements.run, plan, output))
@@ -139,7 +113,7 @@ def _placements(wanted: Sequence[Definition], asked: Asked, folder: Path) -> lis
 def _emulations(wanted: Sequence[Definition], asked: Asked, folder: Path) -> list[dict[str, Any]]:
     plan = None
     if asked.kept is None:
-        plan = emulations.plan(wanted, asked.workloads, asked.size, asked.iterations, asked.launches)
+        plan = emulations.plan(wanted, asked)
     output = prepare_output(folder, parts=())
     if plan is not None:
         _show(plan.total, partial(emulations.run, plan, output))

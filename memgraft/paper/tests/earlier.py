@@ -7,7 +7,7 @@ from typing import Any
 
 from memgraft.experiment.metrics import MetricName
 from memgraft.paper import work
-from memgraft.paper.levels import Choice
+from memgraft.paper.asked import Asked, Choice
 from memgraft.report.tests.test_report import HOSTILE, Reader
 from memgraft.tests.synthetic import MACHINE, SPREAD
 
@@ -86,11 +86,11 @@ def keep(folder: Path, strategies: Sequence[str], found: Mapping[str, Sequence[L
 
 def asked(
     source: Path, output: Path, metric: MetricName = MetricName.ITERATION_WALL, choice: Choice | None = None
-) -> work.Asked:
-    return work.Asked("small", 6, 2, None, metric, source, output, choice or Choice())
+) -> Asked:
+    return Asked("small", 6, 2, None, metric, source, output, choice or Choice())
 
 
-def make(names: Sequence[str], request: work.Asked) -> Made:
+def make(names: Sequence[str], request: Asked) -> Made:
     return {result["name"]: result for result in work.make(names, request)}
 
 

@@ -12,6 +12,7 @@ from memgraft.conftest import Memgraft
 from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError
 from memgraft.experiment.metrics import MetricName
 from memgraft.paper import definition, grid, work
+from memgraft.paper.asked import Asked
 from memgraft.paper.measures import MEAN
 from memgraft.paper.tests.earlier import STRATEGIES, Made, asked, keep, launch, make, values
 from memgraft.report.tests.test_report import HOSTILE, Reader
@@ -208,12 +209,12 @@ class TestRefusals:
 
     def test_plans(self) -> None:
         with pytest.raises(WrongUsageError, match="there is no 'nope'; expected some of churn, h2"):
-            grid.plan("churn,nope", ["bulk"], "small", 2, 6)
+            grid.plan(["bulk"], Asked("small", 6, 2, "churn,nope"))
         with pytest.raises(WrongUsageError, match="--launches 5: expected at least 6"):
-            grid.plan(None, ["bulk"], "small", 2, 5)
+            grid.plan(["bulk"], Asked("small", 5, 2))
 
     def test_without_elision_is_the_stock_with_two_flags(self) -> None:
-        planned = grid.plan("churn", ["hot-path", "hot-path without elision", "bulk"], "small", 2, 6)
+        planned = grid.plan(["hot-path", "hot-path without elision", "bulk"], Asked("small", 6, 2, "churn"))
         [churn] = planned.programs
         stock, without, bulk = (planned.command(churn, strategy) for strategy in planned.strategies)
         assert set(without) - set(stock) == {"--jvm=-XX:-ReduceFieldZeroing", "--jvm=-XX:-ReduceBulkZeroing"}
@@ -224,7 +225,7 @@ class TestRefusals:
     def test_not_in_a_checkout(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setattr(grid, "CHECKOUT", tmp_path)
         with pytest.raises(CannotTakeError, match=r"run `bin/memgraft paper` in a checkout"):
-            grid.plan(None, ["bulk"], "small", 2, 6)
+            grid.plan(["bulk"], Asked("small", 6, 2))
 
 
 def test_the_command(memgraft: Memgraft) -> None:

@@ -12,6 +12,7 @@ from memgraft import native
 from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError
 from memgraft.experiment.metrics import MetricName
 from memgraft.paper import definition, emulations, work
+from memgraft.paper.asked import Asked
 from memgraft.paper.emulations import FENCE_CYCLES, KINDS, Run
 from memgraft.paper.measures import MEAN
 from memgraft.paper.tests.earlier import Made, make, text_of, values
@@ -48,8 +49,8 @@ def keep(folder: Path, found: list[Run]) -> Path:
     return folder
 
 
-def asked(source: Path | None, output: Path, **changes: Any) -> work.Asked:
-    return work.Asked("small", 6, 6, changes.get("workloads"), MetricName.ITERATION_WALL, source, output)
+def asked(source: Path | None, output: Path, **changes: Any) -> Asked:
+    return Asked("small", 6, 6, changes.get("workloads"), MetricName.ITERATION_WALL, source, output)
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +110,7 @@ def test_counts_of_other_orderings_are_refused(tmp_path: Path) -> None:
 
 
 def planned(figures: list[definition.Definition]) -> emulations.Plan:
-    return emulations.plan(figures, "xalan", "small", 6, 1)
+    return emulations.plan(figures, Asked("small", 1, 6, "xalan"))
 
 
 def made_ready(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
@@ -176,21 +177,21 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     figure = [definition.find("ordering-3.18")]
     with pytest.raises(WrongUsageError, match="there is no 'nosuch'"):
-        emulations.plan(figure, "nosuch", "small", 6, 1)
+        emulations.plan(figure, Asked("small", 1, 6, "nosuch"))
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(CannotTakeError, match="no qemu-aarch64"):
-        emulations.plan(figure, None, "small", 6, 1)
+        emulations.plan(figure, Asked("small", 1, 6))
     (tmp_path / "qemu-aarch64").write_text("")
     (tmp_path / "qemu-aarch64").chmod(0o755)
     monkeypatch.setattr(emulations, "AGENT", tmp_path / "agent.so")
     monkeypatch.setattr(emulations, "PLUGIN", tmp_path / "plugin.so")
     with pytest.raises(CannotTakeError, match=r"plugin.so: `make native` builds it"):
-        emulations.plan(figure, None, "small", 6, 1)
+        emulations.plan(figure, Asked("small", 1, 6))
     (tmp_path / "plugin.so").write_text("")
     (tmp_path / "agent.so").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(CannotTakeError, match="`setup/jdks` fetches one"):
-        emulations.plan(figure, None, "small", 6, 1)
+        emulations.plan(figure, Asked("small", 1, 6))
 
 
 def test_figures_of_other_launches_are_asked_for_by_themselves(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 from memgraft.conftest import Memgraft
 from memgraft.errors import WrongUsageError
 from memgraft.paper import definition, levels, work
+from memgraft.paper.asked import Asked, Choice
 from memgraft.paper.grid import Plan
-from memgraft.paper.levels import Choice
 from memgraft.paper.measures import MEAN
 from memgraft.paper.tests.earlier import Made, asked, keep, make, text_of, values
 from memgraft.paper.tests.earlier import launch as zeroing_launch
@@ -187,7 +187,7 @@ def test_the_page_stands_alone_and_says_both(made: Made, name: str) -> None:
 
 class TestPlan:
     def plan(self, name: str, choice: Choice, kinds: dict[str, int] | None = None) -> Plan:
-        return levels.plan([definition.find(name)], choice, None, "small", 2, 6, kinds or TWO_CORES)
+        return levels.plan([definition.find(name)], Asked("small", 6, 2, choice=choice), kinds or TWO_CORES)
 
     def test_all_of_figure_2(self) -> None:
         """Under each of 6 TLAB sizes nothing, 5 PLABs and 4 CLABs; 2 workloads, 3 numbers of threads."""
@@ -199,7 +199,7 @@ class TestPlan:
 
     def test_figures_2_and_3_are_of_the_same_launches(self) -> None:
         first, second = (self.plan(f"buffers-figure-{number}", Choice()) for number in (2, 3))
-        both = levels.plan([definition.find(f"buffers-figure-{n}") for n in (2, 3)], Choice(), None, "small", 2, 6)
+        both = levels.plan([definition.find(f"buffers-figure-{n}") for n in (2, 3)], Asked("small", 6, 2))
         assert set(both.strategies) == set(first.strategies)
         assert set(second.strategies) <= set(first.strategies)
 
@@ -219,7 +219,7 @@ class TestPlan:
     def test_without_tlabs_where_the_jdk_can(self, feature: int | None) -> None:
         kinds = {**TWO_CORES, "processor": 1}
         of_table = [definition.find("buffers-table-1")]
-        planned = levels.plan(of_table, Choice(sizes="4m"), None, "small", 2, 6, kinds, feature)
+        planned = levels.plan(of_table, Asked("small", 6, 2, choice=Choice(sizes="4m")), kinds, feature)
         can = feature != 17
         assert ("thread=none,processor=4m" in planned.strategies) == can
         assert len(planned.strategies) == (9 if can else 8)
@@ -230,11 +230,7 @@ class TestPlan:
         with pytest.raises(WrongUsageError, match="nothing of it can run here: needs JDK 21 or 25"):
             levels.plan(
                 [definition.find("buffers-table-1")],
-                Choice(tlabs="none", sizes="4m"),
-                None,
-                "small",
-                2,
-                6,
+                Asked("small", 6, 2, choice=Choice(tlabs="none", sizes="4m")),
                 {**TWO_CORES, "processor": 1},
                 17,
             )

@@ -18,8 +18,8 @@ from memgraft.grafts.table import Choice as GraftChoice
 from memgraft.grafts.table import Graft, Parameter
 from memgraft.machine import Place, places
 from memgraft.paper import definition, grid, orderings, work
+from memgraft.paper.asked import Asked, Choice
 from memgraft.paper.grid import Plan, Program
-from memgraft.paper.levels import Choice
 from memgraft.paper.measures import MEAN
 from memgraft.paper.tests.earlier import Made, asked, keep, make, text_of, values
 from memgraft.paper.tests.earlier import launch as zeroing_launch
@@ -163,7 +163,7 @@ def test_the_page_stands_alone_and_says_both(made: Made, name: str) -> None:
 class TestPlan:
     def plan(self, *names: str, choice: Choice | None = None, at: Sequence[Place] = TWO, of: str | None = None) -> Plan:
         wanted = [definition.find(name) for name in names]
-        return orderings.plan(wanted, choice or Choice(), of, "small", 6, 6, at)
+        return orderings.plan(wanted, Asked("small", 6, 6, of, choice=choice or Choice()), at)
 
     def test_both_placements_against_the_stock(self) -> None:
         planned = self.plan("ordering-3.3")
@@ -259,7 +259,7 @@ class TestRelaxed:
             return [f"A.m{number}()V" for number in range(count)]
 
         monkeypatch.setattr(orderings, "suggested", suggested)
-        planned = orderings.plan([definition.find("ordering-3.14")], Choice(), "xalan", "small", 2, 6, TWO)
+        planned = orderings.plan([definition.find("ordering-3.14")], Asked("small", 6, 2, "xalan"), TWO)
         assert isinstance(planned, orderings.OrderingPlan)
         planned.find_relaxed(tmp_path)
         assert asked_for == [("xalan", "sc", 20), ("xalan", "sc-seed", 20)]

@@ -10,8 +10,10 @@ import pytest
 from memgraft import native
 from memgraft.conftest import Memgraft
 from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError
+from memgraft.experiment.metrics import MetricName
 from memgraft.guest.machine import Done
 from memgraft.paper import definition, placements, work
+from memgraft.paper.asked import Asked
 from memgraft.paper.placements import Kept, Run
 from memgraft.placement.tests.test_place import SUMMARY
 from memgraft.statistics import Interval
@@ -49,10 +51,8 @@ def kept(folder: Path, found: list[Run]) -> Path:
     return folder
 
 
-def asked(source: Path, output: Path, **fields: Any) -> work.Asked:
-    from memgraft.experiment.metrics import MetricName
-
-    return work.Asked("small", 3, 2, None, MetricName.ITERATION_WALL, source, output, **fields)
+def asked(source: Path, output: Path, **fields: Any) -> Asked:
+    return Asked("small", 3, 2, None, MetricName.ITERATION_WALL, source, output, **fields)
 
 
 def cells(result: dict[str, Any], title: str) -> dict[tuple[str, str], float]:
@@ -132,13 +132,13 @@ def test_plan(memgraft: Memgraft, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native, "FOLDER", memgraft.natives)
     figure = [definition.find("placement-figure-3")]
     with pytest.raises(CannotTakeError, match="the native part memgraft-place is not at"):
-        placements.plan(figure, None, "small", 1)
+        placements.plan(figure, Asked("small", 1, 2))
     with pytest.raises(WrongUsageError, match="--workloads mg,xy: expected kernels of cg, mg, ft"):
-        placements.plan(figure, "mg,xy", "small", 1)
+        placements.plan(figure, Asked("small", 1, 2, "mg,xy"))
     for name in (native.PLACE, native.SAMPLER):
         (memgraft.natives / name).touch()
     monkeypatch.setattr(placements, "busybox", lambda: "busybox")
-    planned = placements.plan(figure, "mg, ft", "small", 2)
+    planned = placements.plan(figure, Asked("small", 2, 2, "mg, ft"))
     assert (planned.kernels, planned.intervals, planned.seconds, planned.total) == (["mg", "ft"], [0.5, 1, 2, 4], 2, 4)
     assert planned.sides == SIDES
 
