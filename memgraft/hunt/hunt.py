@@ -29,6 +29,7 @@ from memgraft.hunt.trials import (
     prepare_folder,
     program_of,
 )
+from memgraft.hunt.turns import LEAST, Turns
 from memgraft.jvm.launch import Via
 from memgraft.jvm.summaries import refusal_of
 from memgraft.screen import dump, write_file
@@ -53,7 +54,6 @@ HANG_LEAST_SECONDS = 10.0
 """From then on, so many times as long as the longest one, and at least this."""
 CONFIRMED_WRONGLY = 0.0001
 """How often fresh launches confirm a set that cures nothing, at most."""
-PAIRS_LEAST = 6
 SEARCHES_MOST = 3
 """Where fresh launches contradict the set that a search has found, another one knows them, too."""
 REMAINDER_LAUNCHES = 200
@@ -125,7 +125,7 @@ class Hunt:
             finding.stock = deepcopy(trials.counts[self._bare])
         if finding.stock.failures == 0:
             return Verdict.NEVER_FAILED
-        test = SequentialTest(lowest_rate(finding.stock.failures, finding.stock.launches))
+        test = self._test_at_first
         if not self._asked.weak and not self._gone_in_order(self._setting(Kind.ALL), test):
             return Verdict.NOT_ORDER
         observation = finding.observation = self._observe()
@@ -133,12 +133,49 @@ class Hunt:
             return Verdict.NOT_ORDER
         self._suspects(observation, test)
         if not self._asked.weak:
-            control = self._setting(Kind.DELAYED, finding.suspects)
-            finding.delayed = trials.counts[control]
-            self._begin("a control: the same accesses take as long, and are not in order")
-            if trials.gone(control, test):
+            timing, test = self._is_timing(test)
+            if timing:
                 return Verdict.TIMING
         return self._search(observation, test)
+
+    def _is_timing(self, test: SequentialTest) -> tuple[bool, SequentialTest]:
+        """Whether it takes no order, but only the time that this takes; and the test from now on."""
+        control = self._setting(Kind.DELAYED, self.finding.suspects)
+        self.finding.delayed = self._trials.counts[control]
+        self._begin("a control: the same accesses take as long, and are not in order")
+        if not self._trials.gone(control, test):
+            return False, test
+        return self._gone_by_turns(control, "only as slow", test)
+
+    def _gone_by_turns(self, setting: Setting, what: str, test: SequentialTest) -> tuple[bool, SequentialTest]:
+        """Whether that makes the failure vanish, and not other work on the machine; and the test from now on."""
+        self._begin(f"fresh launches, by turns: nothing in order, and {what}")
+        turns = Turns(self._trials, self._bare, [setting])
+        while turns.are_few or turns.gone(setting, test) is None:
+            turns.once()
+        return turns.gone(setting, test) is True, self._from_now_on(turns, test)
+
+    @property
+    def _test_at_first(self) -> SequentialTest:
+        return SequentialTest(lowest_rate(self.finding.stock.failures, self.finding.stock.launches))
+
+    def _stock_again(self, test: SequentialTest) -> SequentialTest:
+        """The test by some more launches: what has kept it from failing may be over."""
+        fresh = Count()
+        while fresh.launches < LEAST:
+            fresh.add(self._trials.once(self._bare), 0.0)
+        return test.now(fresh.failures, fresh.launches)
+
+    def _from_now_on(self, turns: Turns, test: SequentialTest) -> SequentialTest:
+        """The test that whatever follows is judged by."""
+        now = turns.now(test)
+        if now.rate < test.rate:
+            fresh, before = turns.counts[self._bare], self.finding.stock
+            self.finding.notes.append(
+                f"it fails less often than at the start of the hunt: {fresh.failures} of "
+                f"{count_of(fresh.launches, 'launch')}, after {before.failures} of {before.launches}"
+            )
+        return now
 
     def _gone_in_order(self, everything: Setting, test: SequentialTest) -> bool:
         self._begin(f"all accesses in order: expecting {test.passes} launches in a row that pass, or failures")
@@ -253,6 +290,9 @@ class Hunt:
         finding, trials = self.finding, self._trials
 
         def fails(plain: Suspects) -> bool:
+            nonlocal test
+            if test.rate < self._test_at_first.rate:
+                test = self._stock_again(test)
             return not trials.gone(self._in_order(finding.suspects - plain), test)
 
         confirmed = None
@@ -261,9 +301,12 @@ class Hunt:
             found = search(finding.suspects, fails, observation.rank, observation.weight)
             finding.cure, finding.conflicts, finding.alternatives = found.cure, found.conflicts, found.alternatives
             if not found.cure:
-                finding.notes.append("with the agent in the JVM and nothing in order it stops failing, too")
-                return Verdict.TIMING
-            finding.confirmed = self._confirm(finding.cure, test)
+                timing, test = self._gone_by_turns(self._in_order(frozenset()), "with the agent in the JVM", test)
+                if timing:
+                    finding.notes.append("with the agent in the JVM and nothing in order it stops failing, too")
+                    return Verdict.TIMING
+                continue
+            finding.confirmed, test = self._confirm(finding.cure, test)
             if self._is_gone(finding.confirmed.ordered, replace(test, wrongly_gone=CONFIRMED_WRONGLY)):
                 confirmed = finding.confirmed
                 break
@@ -271,7 +314,7 @@ class Hunt:
         if confirmed is None:
             return Verdict.UNSTABLE
         # First all that it takes: a part of it may help only because it takes time.
-        confirmed = self._what_remains(confirmed, observation, test)
+        confirmed, test = self._what_remains(confirmed, observation, test)
         if confirmed.delayed is not None and self._is_gone(confirmed.delayed, test):
             return Verdict.TIMING
         if not self._asked.weak:
@@ -280,10 +323,12 @@ class Hunt:
         self._fix()
         return Verdict.FOUND
 
-    def _what_remains(self, confirmed: Confirmed, observation: Observation, test: SequentialTest) -> Confirmed:
+    def _what_remains(
+        self, confirmed: Confirmed, observation: Observation, test: SequentialTest
+    ) -> tuple[Confirmed, SequentialTest]:
         """Where it still fails now and then with the cure in order: what else it takes, if anything does.
 
-        The fresh launches of all that it takes.
+        The fresh launches of all that it takes, and the test from now on.
         """
         finding = self.finding
         try:
@@ -294,12 +339,12 @@ class Hunt:
                     finding.notes.append("it still fails now and then, and does so with all suspects in order")
                     break
                 more = finding.cure | found.cure
-                confirmed = self._confirm(more, test)
+                confirmed, test = self._confirm(more, test)
                 finding.cure, finding.confirmed, finding.alternatives = more, confirmed, ()
                 finding.conflicts = [*finding.conflicts, *found.conflicts]
         except OutOfTimeError:
             finding.notes.append("it still fails now and then; there was no time left to look for what else it takes")
-        return confirmed
+        return confirmed, test
 
     def _besides(
         self, setting: Callable[[Suspects], Setting], with_cure: Count, observation: Observation
@@ -395,25 +440,24 @@ class Hunt:
         except (CannotTakeError, WrongUsageError) as error:
             finding.notes.append(f"weak memory could not be tried: {error}")
 
-    def _confirm(self, names: Suspects, test: SequentialTest) -> Confirmed:
-        """Fresh launches, by turns, so that a change of the machine's load is on all sides."""
+    def _confirm(self, names: Suspects, test: SequentialTest) -> tuple[Confirmed, SequentialTest]:
+        """Fresh launches, by turns; and the test from now on."""
         self._begin(f"fresh launches, by turns: nothing in order, and {count_of(len(names), 'suspect')} in order")
         strict = replace(test, wrongly_gone=CONFIRMED_WRONGLY)
         ordered = self._in_order(names)
         # With weak memory both sides take as long; what is of interest is whether this machine shows it, too.
         control = STOCK if self._asked.weak else self._setting(Kind.DELAYED, names)
-        fresh = {setting: Count() for setting in (self._bare, ordered, control)}
+        turns = Turns(self._trials, self._bare, [ordered, control])
         done = False
-        while not done or fresh[self._bare].launches < PAIRS_LEAST:
-            for setting, count in fresh.items():
-                count.add(self._trials.once(setting), 0.0)
-            done = strict.gone(fresh[ordered].failures, fresh[ordered].passes) is not None
-            controlled = test.gone(fresh[control].failures, fresh[control].passes) is not None
-            done = done and (self._asked.weak or controlled)
+        while not done or turns.are_few:
+            turns.once()
+            controlled = self._asked.weak or turns.gone(control, test) is not None
+            done = controlled and turns.gone(ordered, strict) is not None
+        fresh = turns.counts
         if self._asked.weak:
             self.finding.plain = fresh[control]
         delayed = None if self._asked.weak else fresh[control]
-        return Confirmed(fresh[self._bare], fresh[ordered], delayed)
+        return Confirmed(fresh[self._bare], fresh[ordered], delayed), self._from_now_on(turns, test)
 
     @staticmethod
     def _is_gone(count: Count, test: SequentialTest) -> bool:

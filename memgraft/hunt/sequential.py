@@ -6,7 +6,7 @@ Mathematical Statistics 16, 1945): the ratio of what both say of the launches so
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scipy import special
 
@@ -17,6 +17,8 @@ Not none at all, so that a second and rarer failure does not hide that the first
 """
 MOST = 0.95
 """No rate is taken to be higher: a program that failed each time so far may pass the next time."""
+LEAST = 0.001
+"""No rate is taken to be lower: some thousand launches are needed then."""
 RATE_CONFIDENCE = 0.95
 
 
@@ -38,6 +40,11 @@ class SequentialTest:
         if ratio <= math.log(self.wrongly_there / (1 - self.wrongly_gone)):
             return False
         return None
+
+    def now(self, failures: int, launches: int) -> "SequentialTest":
+        """The test of a failure that has become rarer or more frequent, where later launches of the stock say so."""
+        low, high = lowest_rate(failures, launches), highest_rate(failures, launches)
+        return self if low <= self.rate <= high else replace(self, rate=max(low, LEAST))
 
     def _ratio(self, failures: int, passes: int) -> float:
         """The logarithm of the likelihood of having vanished over that of being there."""

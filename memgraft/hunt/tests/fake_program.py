@@ -5,8 +5,10 @@ always=1: it fails whatever is in order. slow=1: it fails unless something takes
 others=a.A.u,a.A.v: further names that threads share. alone=a.A.t: a name that only one thread touches.
 rare=a.A.r: it also fails in every fifth launch as long as this name is left plain (needs count=FILE).
 late=a.A.l:N: from the Nth launch on it also fails as long as this name is left plain (needs count=FILE).
+busy=FROM:TO: of these launches only every fifth fails, as if the machine had other work (needs count=FILE).
 still=a.A.s: a conflict of this name alone, which also stops failing where nothing but this name takes time.
 model=a.A.m: with weak memory it also fails as long as this name is left plain; model=none: whatever is in order.
+light=1: it also stops failing where the agent is there and nothing takes time.
 shy=1: it fails only where C2 is stressed.
 counted=a.A.c: a name of a conflict that both threads count up.
 hidden=a.A.h: a name of a conflict that no thread was seen to touch. refuse=CODE: the agent refuses the JVM.
@@ -79,6 +81,11 @@ if "shy" in words and "-XX:+StressLCM" not in given:
     fails = False
 if "slow" in words:
     fails = not slow
+if "light" in words:
+    fails &= slow or not agent
+if "busy" in words:
+    first, _, last = words["busy"].partition(":")
+    fails &= not int(first) <= launches <= int(last) or launches % 5 == 0
 
 if "summary" in options and "mute" not in words:
     numbers = ("classes", "hidden_classes", "early_hidden_classes", "checked_classes", "unfenced", "failed")

@@ -197,6 +197,16 @@ def test_fresh_launches_that_contradict_a_set_lead_to_another_search(hunt: Hunt,
     assert [phase["doing"] for phase in found["phases"]].count("the smallest set of 22 suspects") == 2
 
 
+@pytest.mark.parametrize("busy", ["11:60", "20:60", "36:90"])
+def test_other_work_on_the_machine_is_not_taken_for_a_cure(hunt: Hunt, tmp_path: Path, busy: str) -> None:
+    """While there is some, the program fails less often, whatever is in order."""
+    found = hunt.found("conflicts=a.A.x,a.A.y", f"busy={busy}", f"count={tmp_path / 'launches'}", OTHERS)
+    assert found["verdict"] == "found"
+    assert names(found) in (["a.A.x"], ["a.A.y"])
+    assert found["confirmed"]["chance_of_no_difference"] <= 0.001
+    assert found["launches"] < 400
+
+
 def test_what_remains_in_any_order_is_told(hunt: Hunt, tmp_path: Path) -> None:
     found = hunt.found("conflicts=a.A.x", "rare=none", f"count={tmp_path / 'launches'}", OTHERS)
     assert names(found) == ["a.A.x"]
@@ -254,6 +264,13 @@ def test_what_time_alone_cures_is_no_missing_volatile(hunt: Hunt) -> None:
     assert found["verdict"] == "timing may explain it"
     assert found["delayed"]["failures"] == 0
     assert found["cure"] == []
+
+
+def test_what_the_agent_alone_cures_is_no_missing_volatile(hunt: Hunt) -> None:
+    found = hunt.found("conflicts=a.A.x", "light=1", OTHERS)
+    assert found["verdict"] == "timing may explain it"
+    assert found["notes"] == ["with the agent in the JVM and nothing in order it stops failing, too"]
+    assert found["phases"][-1]["doing"] == "fresh launches, by turns: nothing in order, and with the agent in the JVM"
 
 
 def test_a_program_that_never_fails_is_not_hunted_in(hunt: Hunt) -> None:

@@ -44,6 +44,14 @@ def test_what_never_fails_is_gone_after_so_many_launches() -> None:
         assert test.gone(0, test.passes - 1) is None
 
 
+def test_the_rate_follows_what_later_launches_say() -> None:
+    test = SequentialTest(0.7)
+    assert test.now(7, 10) is test
+    assert test.now(2, 12).rate == lowest_rate(2, 12)
+    assert test.now(0, 20).rate == pytest.approx(0.001)
+    assert SequentialTest(0.1).now(6, 6).rate == lowest_rate(6, 6)
+
+
 def test_two_failures_settle_it_where_the_stock_always_fails() -> None:
     test = SequentialTest(0.95)
     assert test.gone(1, 0) is None
