@@ -46,7 +46,7 @@ public final class Main {
   private static Report race(Options options, List<Litmus> tests, PrintStream out, PrintStream err)
       throws InterruptedException, UsageException {
     ThreadFactory threads = options.virtualThreads() ? VirtualThreads.factory() : Thread::new;
-    Report report = new Report(options.executor(), options.seed());
+    Report report = new Report(options);
     for (Litmus test : tests) {
       if (PROGRESS) {
         err.printf(

@@ -20,11 +20,13 @@ final class Report {
 
   private final Executor executor;
   private final long seed;
+  private final boolean virtualThreads;
   private final List<Entry> entries = new ArrayList<>();
 
-  Report(Executor executor, long seed) {
-    this.executor = executor;
-    this.seed = seed;
+  Report(Options options) {
+    executor = options.executor();
+    seed = options.seed();
+    virtualThreads = options.virtualThreads();
   }
 
   void add(Entry entry) {
@@ -45,7 +47,8 @@ final class Report {
                         .formatted(seen.text(), seen.count(), seen.grade()))
             .collect(Collectors.joining(", ", "[", "]"));
     return ("{\"schema\": 1, \"kind\": \"litmus\", \"test\": \"%s\", \"location\": \"%s\","
-            + " \"executor\": \"%s\", \"compiled\": %b, \"jvm\": \"%s\", \"seed\": %d,"
+            + " \"executor\": \"%s\", \"compiled\": %b, \"jvm\": \"%s\", \"threads\": \"%s\","
+            + " \"seed\": %d,"
             + " \"rounds\": %d, \"not_sc\": %d, \"outcomes\": %s}")
         .formatted(
             entry.litmus().name(),
@@ -53,6 +56,7 @@ final class Report {
             executor,
             entry.run().compiled(),
             jvm(),
+            virtualThreads ? "virtual" : "platform",
             seed,
             entry.run().rounds(),
             entry.notSc(),
@@ -63,10 +67,11 @@ final class Report {
   void print(PrintStream out) {
     out.printf(
         Locale.ROOT,
-        "%d tests on Java %s, %s; %,d rounds and more of each; seed %d%n",
+        "%d tests on Java %s, %s; %s%,d rounds and more of each; seed %d%n",
         entries.size(),
         jvm(),
         executor == Executor.DEFAULT ? "executors as HotSpot chooses" : executor,
+        virtualThreads ? "virtual threads; " : "",
         entries.stream().mapToLong(entry -> entry.run().rounds()).min().orElse(0),
         seed);
     List<Entry> reordered =
