@@ -123,7 +123,8 @@ final class Touches implements IntConsumer {
 
     Map<String, Object> done() {
       Map<String, Object> one = new LinkedHashMap<>();
-      one.put("thread", thread.getName());
+      // Virtual threads have no name unless they are given one.
+      one.put("thread", thread.getName().isEmpty() ? "#" + thread.getId() : thread.getName());
       // Several may have one name.
       one.put("id", System.identityHashCode(thread));
       one.put("order", order);
