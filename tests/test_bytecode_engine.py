@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,36 @@ def test_races_are_in_order_in_each_executor(executor: str, tmp_path: Path) -> N
     found = json.loads(summary.read_text())["grafts"]["bytecode"]
     assert found["failed"] == 0
     assert all(found["fences"].values()), found
+
+
+def test_a_method_that_its_fences_make_large_is_compiled(tmp_path: Path) -> None:
+    """HotSpot compiles none of 8,000 bytes and more: this one has 7,000 bytes without its fences."""
+    steps = "\n".join(["    x += y;"] * 700)
+    (tmp_path / "Large.java").write_text(
+        f"""
+        class Large {{
+          static int x, y = 1;
+
+          static void work() {{
+        {steps}
+          }}
+
+          public static void main(String[] arguments) {{
+            for (int i = 0; i < 10_000; i++) {{
+              work();
+            }}
+            System.out.println("came to " + x);
+          }}
+        }}
+        """
+    )
+    assert run(["javac", "-d", tmp_path, tmp_path / "Large.java"]).returncode == 0
+    java = ["java", "-Xbatch", "-XX:TieredStopAtLevel=1", "-XX:+PrintCompilation", "-cp", tmp_path, "Large"]
+    done = memgraft("run", *ENGINE, "--", *java)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "came to 7000000" in done.stdout
+    [compiled] = re.findall(r"Large::work \((\d+) bytes\)", done.stdout)
+    assert int(compiled) > 8000
 
 
 PROGRAMS = ["churn", "h2", "javac", "jython", "luindex", "lusearch", "saxon", "tomcat", "xalan"]

@@ -89,7 +89,9 @@ class Selection:
     @property
     def jvm_options(self) -> list[str]:
         """What the JVM must be started with, apart from the agent."""
-        joined = () if self.by_bytecode else self.joining.chosen
+        if self.by_bytecode:
+            return list(table.BYTECODE_JVM_OPTIONS)
+        joined = self.joining.chosen
         options = [option for one in joined for option in (*one.graft.jvm_options, *one.choice.jvm_options)]
         return list(dict.fromkeys(options))
 

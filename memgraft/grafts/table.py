@@ -137,6 +137,8 @@ ENGINE = "engine"
 WEAK = "weak"
 BYTECODE = "bytecode"
 """The engine that rewrites classes, in any JVM."""
+BYTECODE_JVM_OPTIONS = ("-XX:-DontCompileHugeMethods",)
+"""HotSpot leaves methods of 8,000 bytes and more to its interpreter, and fences make methods longer."""
 SPECULATIVE = "speculative"
 CHECKS_ALONE = "speculative-checks"
 GROWING = f"{buffers.THREAD}={buffers.GROWING}"

@@ -181,7 +181,7 @@ def join(selection: Selection, variable: str, agent: Path, summaries: Path, *, a
         elif alone and not only:
             # Where some accesses are left as they are, there is nothing to check.
             options.append("check")
-        return Joining(variable, (java_agent_option(agent, options, summaries),))
+        return Joining(variable, (*selection.jvm_options, java_agent_option(agent, options, summaries)))
     options = [*selection.agent_options, *([COUNTERS.told()] if alone else [])]
     if alone and selection.joins(ORDERING):
         options.append(CHECK_ORDER.told())

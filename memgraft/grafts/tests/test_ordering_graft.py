@@ -163,12 +163,16 @@ def rewritten(**found: int) -> JvmSummary:
     return made.model_copy(update={"grafts": Grafts(bytecode=bytecode(**found))})
 
 
+LARGE = "-XX:-DontCompileHugeMethods"
+
+
 class TestEngineBytecode:
-    def test_tells_the_java_agent_and_sets_nothing_else(self) -> None:
+    def test_tells_the_java_agent_and_lets_large_methods_be_compiled(self) -> None:
         selection = select({"ordering": "sc"}, {"engine": "bytecode"})
         joined = launch.join(selection, "V", Path("/a/b.jar"), Path("/t/s, t"), alone=True)
-        assert joined.options == ("-javaagent:/a/b.jar=check,summary=/t/s%2C%20t",)
-        assert launch.join(selection, "V", Path("/a/b.jar"), Path("/t")).options == ("-javaagent:/a/b.jar=summary=/t",)
+        assert joined.options == (LARGE, "-javaagent:/a/b.jar=check,summary=/t/s%2C%20t")
+        joined = launch.join(selection, "V", Path("/a/b.jar"), Path("/t"))
+        assert joined.options == (LARGE, "-javaagent:/a/b.jar=summary=/t")
         assert str(selection) == "sc ordering (engine bytecode)"
 
     def test_hotspots_joints_are_the_default_and_can_be_named(self) -> None:
@@ -222,13 +226,17 @@ def speculation(**changes: object) -> JvmSummary:
 
 class TestSpeculation:
     def test_tells_the_java_agent(self) -> None:
-        def told(choice: str, *, alone: bool) -> tuple[str, ...]:
-            return launch.join(select({"ordering": choice}), "V", Path("/b.jar"), Path("/t"), alone=alone).options
+        def told(choice: str, *, alone: bool) -> str:
+            *others, agent = launch.join(
+                select({"ordering": choice}), "V", Path("/b.jar"), Path("/t"), alone=alone
+            ).options
+            assert others == [LARGE]
+            return agent
 
-        assert told("speculative", alone=True) == ("-javaagent:/b.jar=speculate,check,summary=/t",)
-        assert told("speculative", alone=False) == ("-javaagent:/b.jar=speculate,summary=/t",)
-        assert told("speculative-checks", alone=False) == ("-javaagent:/b.jar=speculate=never-switch,summary=/t",)
-        assert told("sc-bytecode", alone=False) == ("-javaagent:/b.jar=summary=/t",)
+        assert told("speculative", alone=True) == "-javaagent:/b.jar=speculate,check,summary=/t"
+        assert told("speculative", alone=False) == "-javaagent:/b.jar=speculate,summary=/t"
+        assert told("speculative-checks", alone=False) == "-javaagent:/b.jar=speculate=never-switch,summary=/t"
+        assert told("sc-bytecode", alone=False) == "-javaagent:/b.jar=summary=/t"
 
     def test_says_how_many_classes_it_switched(self) -> None:
         section = ordering_section.OrderingSection()
