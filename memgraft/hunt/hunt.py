@@ -56,6 +56,8 @@ CONFIRMED_WRONGLY = 0.0001
 """How often fresh launches confirm a set that cures nothing, at most."""
 SEARCHES_MOST = 3
 """Where fresh launches contradict the set that a search has found, another one knows them, too."""
+REMAINDER_WRONGLY = 0.05
+"""How often a rarer failure that no order cures is looked for nevertheless, at most."""
 REMAINDER_LAUNCHES = 200
 """At most, to learn how often it still fails."""
 
@@ -361,10 +363,11 @@ class Hunt:
         def fails(plain: Suspects) -> bool:
             return not trials.gone(setting(finding.suspects - plain), rest)
 
-        if fails(frozenset()):
+        # What is found then must be sure, and this need not.
+        if not trials.gone(setting(finding.suspects), replace(rest, wrongly_gone=REMAINDER_WRONGLY)):
             return None
         found = search(finding.suspects - finding.cure, fails, observation.rank, observation.weight)
-        return found if found.cure else None
+        return None if not found.cure or fails(finding.suspects - finding.cure - found.cure) else found
 
     def _fix(self) -> None:
         """Makes the patch, where there are sources."""
