@@ -90,6 +90,13 @@ bool is_parsed(const Access& access) {
   return access.vtable == graft().parse_access || access.vtable == graft().atomic_access;
 }
 
+// The current thread: C2 loads it, and before that where it is kept, once for the whole method. To order the
+// one load keeps it from moving with the other: a virtual thread that goes on on another carrier would find
+// the one it was on before.
+bool is_immutable(const Access& access) {
+  return (access.decorators & graft().layout.immutable_memory()) != 0;
+}
+
 // The outermost method of the compilation, of which the others are inlined.
 const void* outermost_method(const JvmState* state) {
   while (state->caller != nullptr) {
@@ -212,7 +219,7 @@ void* store_at(const void* self, Access* access, void* value) {
 
 void* load_at(const void* self, Access* access, const void* type) {
   State& mine = graft();
-  if (!is_parsed(*access)) {
+  if (!is_parsed(*access) || is_immutable(*access)) {
     return mine.original.load_at(self, access, type);
   }
   count(mine.counts.loads);

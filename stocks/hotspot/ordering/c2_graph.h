@@ -130,6 +130,8 @@ struct Layout {
   [[nodiscard]] std::uint64_t control_dependent_load() const { return decorator(3); }
   // Of Unsafe, and what is built on it.
   [[nodiscard]] std::uint64_t unsafe_access() const { return decorator(5); }
+  // Of what C2 takes to be the same throughout a method (`Thread.currentThread()`).
+  [[nodiscard]] std::uint64_t immutable_memory() const { return decorator(10); }
 
  private:
   [[nodiscard]] std::uint64_t decorator(unsigned number) const {
