@@ -21,6 +21,17 @@ public final class Agent {
   private static final int WRONG_USAGE = 2;
   private static final int CANNOT = 3;
 
+  private static final int FIRST_WITH_VIRTUAL_THREADS = 21;
+  private static final List<String> TIMERS_OF_VIRTUAL_THREADS =
+      List.of(
+          "java.lang.invoke.VarHandleInts$FieldInstanceReadOnly",
+          "java.lang.invoke.VarHandleInts$FieldInstanceReadWrite",
+          "java.util.concurrent.Executors$RunnableAdapter",
+          "java.util.concurrent.FutureTask",
+          "java.util.concurrent.FutureTask$WaitNode",
+          "java.util.concurrent.ScheduledThreadPoolExecutor$ScheduledFutureTask",
+          "java.util.concurrent.ThreadPoolExecutor$Worker");
+
   private static boolean joined;
 
   private final Hierarchy hierarchy = new Hierarchy();
@@ -158,6 +169,7 @@ public final class Agent {
     VarHandle.acquireFence();
     VarHandle.releaseFence();
     loadBoxes();
+    loadTimersOfVirtualThreads();
     byte[] own = bytesOf(Rewriter.class);
     Rewriter.Work everything = Rewriter.Work.everything(Machine.here());
     byte[] rewritten = Rewriter.rewrite(own, everything, new Sites());
@@ -197,6 +209,26 @@ public final class Agent {
     Character.valueOf((char) 0);
     Integer.valueOf(0);
     Long.valueOf(0);
+  }
+
+  /**
+   * What JDK 21 loads when a virtual thread first waits for a time: it is about to leave its
+   * carrier then, and no agent is offered what a thread loads on that way. None of them is
+   * initialized: what a program sets for the scheduler of virtual threads before there is one has
+   * to count.
+   */
+  private static void loadTimersOfVirtualThreads() {
+    if (Runtime.version().feature() < FIRST_WITH_VIRTUAL_THREADS) {
+      return;
+    }
+    for (String name : TIMERS_OF_VIRTUAL_THREADS) {
+      try {
+        Class.forName(name, false, null);
+      } catch (ClassNotFoundException e) {
+        // Then this JDK does not need it.
+        continue;
+      }
+    }
   }
 
   /** The JDK's own classes are not speculated on, and so do not try this out. */
