@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Lets the threads of a race go through its instances again and again, and counts the outcomes.
@@ -205,6 +206,15 @@ final class Runner {
     /** About the time of a change of threads: then another may need this CPU to come here. */
     private static final int SPINS = 2000;
 
+    /**
+     * After so many a thread parks: seldom, since a parked thread comes back late. A virtual thread
+     * that only yields may be taken up again and again by its carrier (JDK 25 with one carrier does
+     * so), while another one that is to come here waits for a carrier.
+     */
+    private static final int YIELDS = 1024;
+
+    private static final long SHORTEST_PARK_NANOSECONDS = 1;
+
     private final int threads;
     private final boolean crowded;
     private final AtomicInteger come = new AtomicInteger();
@@ -225,6 +235,8 @@ final class Runner {
       for (int spins = 0; generation == mine; spins++) {
         if (spins < SPINS && !crowded) {
           Thread.onSpinWait();
+        } else if (spins % YIELDS == YIELDS - 1) {
+          LockSupport.parkNanos(SHORTEST_PARK_NANOSECONDS);
         } else {
           Thread.yield();
         }
