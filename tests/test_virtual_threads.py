@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import jdk_called
+from conftest import jdk_called, run
 from test_bytecode_engine import rewritten
 from test_ordering import FEW, LITMUS, ordered, two_cpus
 from test_speculative import speculated
@@ -34,6 +34,33 @@ def race(ordering: str, java: str, report: Path, tests: str, rounds: int) -> Non
 @combinations(java=JDKS, ordering=ORDERINGS, strength=1)
 def test_races_of_virtual_threads_are_in_order(java: str, ordering: str, tmp_path: Path) -> None:
     race(ordering, java, tmp_path / "report.json", SOME, 3000)
+
+
+@pytest.mark.parametrize("java", JDKS)
+def test_a_virtual_thread_on_another_carrier_is_the_same_thread(java: str, programs: Path, tmp_path: Path) -> None:
+    jvm = [jdk_called(java).java, "-XX:-TieredCompilation", "-Djdk.virtualThreadScheduler.parallelism=4"]
+    ordered(tmp_path / "report.json", *jvm, "-cp", programs, "ChangeCarriers", "4", "20000")
+
+
+@pytest.mark.parametrize("java", ["21", pytest.param("25", marks=deep)])
+@pytest.mark.parametrize("ordering", ["bytecode", "speculative"])
+def test_what_virtual_threads_load_when_they_wait_is_rewritten(
+    java: str, ordering: str, programs: Path, tmp_path: Path
+) -> None:
+    """No agent is offered what a thread loads while it leaves its carrier."""
+    command = [jdk_called(java).java, "-cp", programs, "WaitInVirtualThreads"]
+    if ordering == "bytecode":
+        rewritten(tmp_path / "report.json", *command)
+    else:
+        speculated(tmp_path / "report.json", *command)
+
+
+def test_races_of_virtual_threads_end_with_one_carrier() -> None:
+    """Its scheduler then takes up the thread that yields, and no other one."""
+    one = "--jvm=-Djdk.virtualThreadScheduler.parallelism=1"
+    races = [LITMUS, one, "--virtual-threads", "--tests", SOME, "--rounds", "3000"]
+    done = run(races, JAVA_HOME=str(jdk_called("25").home))
+    assert done.returncode == 0, done.stderr
 
 
 @deep
