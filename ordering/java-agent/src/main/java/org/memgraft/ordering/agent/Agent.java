@@ -22,7 +22,7 @@ public final class Agent {
   private static final int CANNOT = 3;
 
   private static final int FIRST_WITH_VIRTUAL_THREADS = 21;
-  private static final List<String> TIMERS_OF_VIRTUAL_THREADS =
+  private static final List<String> FOR_WAITING_VIRTUAL_THREADS =
       List.of(
           "java.lang.invoke.VarHandleInts$FieldInstanceReadOnly",
           "java.lang.invoke.VarHandleInts$FieldInstanceReadWrite",
@@ -30,7 +30,8 @@ public final class Agent {
           "java.util.concurrent.FutureTask",
           "java.util.concurrent.FutureTask$WaitNode",
           "java.util.concurrent.ScheduledThreadPoolExecutor$ScheduledFutureTask",
-          "java.util.concurrent.ThreadPoolExecutor$Worker");
+          "java.util.concurrent.ThreadPoolExecutor$Worker",
+          "jdk.internal.event.VirtualThreadPinnedEvent");
 
   private static boolean joined;
 
@@ -169,7 +170,7 @@ public final class Agent {
     VarHandle.acquireFence();
     VarHandle.releaseFence();
     loadBoxes();
-    loadTimersOfVirtualThreads();
+    loadForWaitingVirtualThreads();
     byte[] own = bytesOf(Rewriter.class);
     Rewriter.Work everything = Rewriter.Work.everything(Machine.here());
     byte[] rewritten = Rewriter.rewrite(own, everything, new Sites());
@@ -212,16 +213,16 @@ public final class Agent {
   }
 
   /**
-   * What JDK 21 loads when a virtual thread first waits for a time: it is about to leave its
-   * carrier then, and no agent is offered what a thread loads on that way. None of them is
-   * initialized: what a program sets for the scheduler of virtual threads before there is one has
-   * to count.
+   * What JDK 21 loads when a virtual thread first waits: for a time, when it is about to leave its
+   * carrier, or because another thread is in the agent, when it transforms a class itself. No agent
+   * is offered what a thread loads then. None of them is initialized: what a program sets for the
+   * scheduler of virtual threads before there is one has to count.
    */
-  private static void loadTimersOfVirtualThreads() {
+  private static void loadForWaitingVirtualThreads() {
     if (Runtime.version().feature() < FIRST_WITH_VIRTUAL_THREADS) {
       return;
     }
-    for (String name : TIMERS_OF_VIRTUAL_THREADS) {
+    for (String name : FOR_WAITING_VIRTUAL_THREADS) {
       try {
         Class.forName(name, false, null);
       } catch (ClassNotFoundException e) {
