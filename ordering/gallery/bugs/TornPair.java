@@ -2,11 +2,12 @@ package bugs;
 
 /**
  * A writer counts before and after it changes two fields; a reader reads them again where the count
- * was odd, or has changed. The compiler reads the count once for both looks. With a volatile count
- * it is still free to read the fields after the second look.
+ * was odd, or has changed. The compiler reads the count once for both looks, and of two changes
+ * that follow each other counts the end of the first and the beginning of the second at once. With
+ * a volatile count it is still free to read the fields after the second look.
  *
- * <p>Lacks: bugs.TornPair.version and bugs.TornPair.left, or bugs.TornPair.version and
- * bugs.TornPair.right, or bugs.TornPair.version and bugs.TornPair.left and bugs.TornPair.right
+ * <p>Lacks: bugs.TornPair.version and bugs.TornPair.right, or bugs.TornPair.version and
+ * bugs.TornPair.left and bugs.TornPair.right
  */
 final class TornPair {
   private int version;
@@ -14,12 +15,24 @@ final class TornPair {
   private int right;
   private volatile boolean done;
 
+  private void grow(int value) {
+    version++;
+    left = value;
+    right = value;
+    version++;
+  }
+
+  private void shrink(int value) {
+    version++;
+    right = value;
+    left = value;
+    version++;
+  }
+
   private void write() {
-    for (int i = 1; i < 30_000_000; i++) {
-      version++;
-      left = i;
-      right = i;
-      version++;
+    for (int i = 1; i < 5_000_000; i++) {
+      grow(i);
+      shrink(-i);
     }
     done = true;
   }
