@@ -4,6 +4,7 @@ Its words are `name=value`. conflicts=a.A.x,a.A.y;b.B.z: it fails when all names
 always=1: it fails whatever is in order. slow=1: it fails unless something takes time, be it in order or not.
 others=a.A.u,a.A.v: further names that threads share. alone=a.A.t: a name that only one thread touches.
 rare=a.A.r: it also fails in every fifth launch as long as this name is left plain (needs count=FILE).
+lull=FROM:TO: of these launches none fails by `rare`.
 late=a.A.l:N: from the Nth launch on it also fails as long as this name is left plain (needs count=FILE).
 busy=FROM:TO: of these launches only every fifth fails, as if the machine had other work (needs count=FILE).
 still=a.A.s: a conflict of this name alone, which also stops failing where nothing but this name takes time.
@@ -69,7 +70,8 @@ def in_order(name: str) -> bool:
 
 fails = "always" in words or any(not any(in_order(name) for name in conflict) for conflict in conflicts)
 if "rare" in words and not in_order(words["rare"]):
-    fails |= launches % 5 == 0
+    first, _, last = words.get("lull", "0:0").partition(":")
+    fails |= launches % 5 == 0 and not int(first) <= launches <= int(last)
 if "late" in words:
     name, _, number = words["late"].partition(":")
     fails |= not in_order(name) and launches >= int(number)

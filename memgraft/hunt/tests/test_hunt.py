@@ -180,6 +180,8 @@ def test_what_fails_less_often_is_found_too(hunt: Hunt, tmp_path: Path) -> None:
     assert found["conflicts"] == [["a.A.x"], ["a.A.r"]]
     assert found["confirmed"]["ordered"]["failures"] == 0
     assert any(phase["doing"].startswith("it still fails now and then with a.A.x") for phase in found["phases"])
+    # 342 where the hunt must be as sure that all suspects cure it as it is of the set that it names.
+    assert found["launches"] < 320
 
 
 def test_time_is_blamed_only_for_all_that_it_takes(hunt: Hunt, tmp_path: Path) -> None:
@@ -209,6 +211,14 @@ def test_other_work_on_the_machine_is_not_taken_for_a_cure(hunt: Hunt, tmp_path:
 
 def test_what_remains_in_any_order_is_told(hunt: Hunt, tmp_path: Path) -> None:
     found = hunt.found("conflicts=a.A.x", "rare=none", f"count={tmp_path / 'launches'}", OTHERS)
+    assert names(found) == ["a.A.x"]
+    assert "it still fails now and then, and does so with all suspects in order" in found["notes"]
+
+
+def test_what_stops_for_a_while_is_not_taken_for_cured_by_all_suspects(hunt: Hunt, tmp_path: Path) -> None:
+    """It stops just when all of them are tried for the rarer failure, and the search then leaves nothing else."""
+    words = ["conflicts=a.A.x", "rare=none", "lull=111:141", "others=a.A.o"]
+    found = hunt.found(*words, f"count={tmp_path / 'launches'}")
     assert names(found) == ["a.A.x"]
     assert "it still fails now and then, and does so with all suspects in order" in found["notes"]
 

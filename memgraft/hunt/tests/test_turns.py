@@ -1,0 +1,47 @@
+"""Launches by turns: they count only by what they show themselves."""
+
+from typing import cast
+
+from memgraft.hunt.sequential import SequentialTest
+from memgraft.hunt.trials import Kind, Setting, Trials
+from memgraft.hunt.turns import CHANCE, Turns
+
+STOCK = Setting(Kind.STOCK)
+OTHER = Setting(Kind.ALL)
+
+
+class Launches:
+    """The stock fails in the first so many launches, and nothing else ever does."""
+
+    def __init__(self, failures: int) -> None:
+        self._failures = failures
+
+    def once(self, setting: Setting) -> str:
+        if setting != STOCK or self._failures == 0:
+            return ""
+        self._failures -= 1
+        return "exit code 1"
+
+
+def turns(failures: int, times: int) -> Turns:
+    made = Turns(cast("Trials", Launches(failures)), STOCK, [OTHER])
+    for _ in range(times):
+        made.once()
+    return made
+
+
+def test_launches_that_pass_are_not_enough_without_as_many_of_the_stock_that_fail() -> None:
+    """Of three that pass the sequential test says that the failure is gone; half of six may be those by chance."""
+    test = SequentialTest(0.95)
+    assert test.gone(0, 3) is True
+    assert [turns(times, times).gone(OTHER, test) for times in (3, 6, 7)] == [None, None, True]
+    assert 1 / 924 > CHANCE > 1 / 3432  # ways to choose 6 of 12, and 7 of 14
+
+
+def test_a_stock_that_stops_failing_makes_nothing_seem_gone() -> None:
+    for times in range(1, 100):
+        assert turns(0, times).gone(OTHER, SequentialTest(0.95)) is not True
+
+
+def test_what_fails_like_the_stock_is_still_there() -> None:
+    assert turns(9, 9).gone(STOCK, SequentialTest(0.95)) is False
