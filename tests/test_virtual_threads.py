@@ -58,9 +58,10 @@ def test_what_virtual_threads_load_when_they_wait_is_rewritten(
 def test_races_of_virtual_threads_end_with_one_carrier() -> None:
     """Its scheduler then takes up the thread that yields, and no other one."""
     one = "--jvm=-Djdk.virtualThreadScheduler.parallelism=1"
-    races = [LITMUS, one, "--virtual-threads", "--tests", SOME, "--rounds", "3000"]
+    races = [LITMUS, one, "--virtual-threads", "--tests", SOME, "--rounds", "3000", "--json"]
     done = run(races, JAVA_HOME=str(jdk_called("25").home))
     assert done.returncode == 0, done.stderr
+    assert [json.loads(row)["threads"] for row in done.stdout.splitlines()] == ["virtual"] * len(SOME.split(","))
 
 
 @deep
@@ -74,7 +75,8 @@ def test_what_virtual_threads_reorder_on_the_stock_is_in_order(java: str, orderi
 @pytest.mark.parametrize("java", ["21", pytest.param("25", marks=deep)])
 def test_weak_memory_keeps_in_order_what_is_volatile(java: str, tmp_path: Path) -> None:
     races = [LITMUS, "--virtual-threads", "--tests", "*/volatile-int", "--rounds", "2000", "--expect", "sc"]
-    weakened(tmp_path / "report.json", *races, JAVA_HOME=str(jdk_called(java).home))
+    _, printed = weakened(tmp_path / "report.json", *races, JAVA_HOME=str(jdk_called(java).home))
+    assert "; virtual threads; 2," in printed
 
 
 @deep
