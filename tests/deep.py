@@ -29,8 +29,8 @@ WORKERS = ["-n", str(max(2, os.cpu_count() or 1)), "--dist", "worksteal"]
 class Step:
     """Some of an area's tests.
 
-    The minutes are what they took on two cores of an AMD EPYC (Zen 4). Those from the hunt on, but for placement, are
-    of an Intel Xeon (Emerald Rapids class) with some other work beside.
+    The minutes are what they took on two cores of an AMD EPYC (Zen 4). Those of virtual threads, and from the hunt on,
+    but for placement, are of an Intel Xeon (Emerald Rapids class) with some other work beside.
     """
 
     area: str

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Virtual threads (Java 21 and later) give way again and again, so that they go on on other
+ * Virtual threads (Java 21 and later) give way again and again, so that they continue on other
  * carriers, and look each time which thread they are. Fails if one was another. Arguments: how many
  * threads, how often each gives way.
  */

@@ -10,8 +10,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Virtual threads (Java 21 and later) wait in each way that ends by itself, most of them first for
- * the first time: what is loaded for that is loaded while a thread leaves its carrier.
+ * Virtual threads (Java 21 and later) wait in several ways, each of which ends by itself. Some of
+ * the JDK's classes are loaded only when such a thread waits for the first time.
  */
 public class WaitInVirtualThreads {
   private static final int TIMES = 20;

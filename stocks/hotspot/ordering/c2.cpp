@@ -90,9 +90,10 @@ bool is_parsed(const Access& access) {
   return access.vtable == graft().parse_access || access.vtable == graft().atomic_access;
 }
 
-// The current thread: C2 loads it, and before that where it is kept, once for the whole method. To order the
-// one load keeps it from moving with the other: a virtual thread that goes on on another carrier would find
-// the one it was on before.
+// `Thread.currentThread()` is two loads: where the carrier keeps its current thread, and that thread. C2
+// takes both to be the same throughout a method. If only the second were ordered, the first could move above
+// a call in which a virtual thread changes its carrier, and the second would find what the former carrier
+// runs then.
 bool is_immutable(const Access& access) {
   return (access.decorators & graft().layout.immutable_memory()) != 0;
 }
