@@ -36,6 +36,20 @@ def test_unmodified_jvm_reorders_store_buffering_everywhere(jdk_of_each_version:
 
 @deep
 @two_cpus
+def test_unmodified_jvm_shows_nothing_that_its_model_forbids(jdk_of_each_version: Jdk) -> None:
+    java = {"JAVA_HOME": str(jdk_of_each_version.home)}
+    done = run([LITMUS, "--rounds", "100000", "--expect", "java", "--json"], **java)
+    assert done.returncode == 0, done.stderr
+    tests = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(tests) > 300
+    for test in tests:
+        # Sequential consistency is more than the model asks for.
+        assert test["not_java"] == 0, test
+        assert all(outcome["java"] for outcome in test["outcomes"]), test
+
+
+@deep
+@two_cpus
 @pytest.mark.parametrize("executor", ["interpreter", "c1"])
 def test_expecting_sc_fails_where_it_is_not(executor: str) -> None:
     reordered = run([LITMUS, "--tests", "sb/field-int", "--executor", executor, "--expect", "reordered"])

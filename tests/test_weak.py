@@ -11,8 +11,10 @@ from test_ordering import LITMUS
 from tiers import deep
 
 WEAK = ["--ordering", "weak"]
-FORBIDDEN = ["lb", "coww", "cowr", "corw", "corr", "tearing", "atomic"]
-"""Races whose outcomes stay sequentially consistent: the model forbids others, or this memory makes none."""
+IN_ORDER = ["lb", "coww", "cowr", "corw", "corr", "tearing", "atomic"]
+"""Races whose outcomes stay sequentially consistent, which is more than the model asks for."""
+ORDERED = ["cowr", "coww", "corw", "forward", "n6", "sb-reload", "mp/handle-release", "mp/lazyset", "double-checked"]
+"""Races of which the model forbids some outcomes, though the variables are not volatile."""
 SHOWN = ["sb/field-int", "mp/field-int", "publication/object"]
 MOST_TRIES = 30
 """How often these show what is not sequentially consistent, the scheduler decides. On two CPUs 15 of 15 runs showed it;
@@ -44,20 +46,22 @@ def test_what_is_volatile_is_in_order(jdk: Jdk, tmp_path: Path) -> None:
     weakened(tmp_path / "report.json", *races, "--expect", "sc", JAVA_HOME=str(jdk.home))
 
 
+def test_the_model_allows_what_is_shown(jdk: Jdk, tmp_path: Path) -> None:
+    races = [LITMUS, "--tests", ",".join(ORDERED), "--rounds", "2000"]
+    weakened(tmp_path / "report.json", *races, "--expect", "java", JAVA_HOME=str(jdk.home))
+
+
 @deep
 @two_cpus
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_no_race_shows_what_the_model_forbids(jdk: Jdk, seed: int, tmp_path: Path) -> None:
-    races = [LITMUS, "--rounds", "30000", "--json"]
+    races = [LITMUS, "--rounds", "30000", "--expect", "java", "--json"]
     found, printed = weakened(tmp_path / "report.json", *races, seed=seed, JAVA_HOME=str(jdk.home))
     rows = [json.loads(line) for line in printed.splitlines()]
     assert len(rows) > 300
     assert found["weak"]["stale_loads"] > 1000
     for row in rows:
-        # Nothing out of thin air.
-        assert not any("?" in one["outcome"] for one in row["outcomes"]), row
-        in_order = row["location"] == "volatile-int"
-        if row["test"] in FORBIDDEN or in_order:
+        if row["test"] in IN_ORDER:
             assert row["not_sc"] == 0, row
 
 

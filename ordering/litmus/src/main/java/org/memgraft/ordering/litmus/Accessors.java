@@ -28,22 +28,23 @@ final class Accessors extends Place {
   private final Access access;
   private final int fieldAccess;
 
-  private Accessors(Access access, int fieldAccess) {
-    super(Type.INT);
+  private Accessors(Access access, int fieldAccess, JavaModel.Mode mode) {
+    super(Type.INT, mode);
     this.access = access;
     this.fieldAccess = fieldAccess;
   }
 
   /** Such as "get" and "set", "getAcquire" and "setRelease". */
-  static Place handles(String get, String set) {
-    return new Accessors(new Access(HANDLE, "handle", get, "(L%s;)I", set, "(L%s;I)V"), 0);
+  static Place handles(String get, String set, JavaModel.Mode mode) {
+    return new Accessors(new Access(HANDLE, "handle", get, "(L%s;)I", set, "(L%s;I)V"), 0, mode);
   }
 
   static Place reflection() {
     return new Accessors(
         new Access(
             FIELD, "field", "getInt", "(Ljava/lang/Object;)I", "setInt", "(Ljava/lang/Object;I)V"),
-        0);
+        0,
+        JavaModel.Mode.PLAIN);
   }
 
   static Place lazySet() {
@@ -55,7 +56,8 @@ final class Accessors extends Place {
             "(Ljava/lang/Object;)I",
             "lazySet",
             "(Ljava/lang/Object;I)V"),
-        ACC_VOLATILE);
+        ACC_VOLATILE,
+        JavaModel.Mode.RELEASE_ACQUIRE);
   }
 
   @Override

@@ -3,7 +3,6 @@ package org.memgraft.ordering.litmus;
 import java.io.PrintStream;
 import java.util.List;
 import java.util.concurrent.ThreadFactory;
-import java.util.stream.Collectors;
 import org.memgraft.ordering.litmus.Options.Expectation;
 
 /** The entry of bin/litmus. To see what a test is start at {@link Suite}, then {@link Program}. */
@@ -82,19 +81,14 @@ public final class Main {
     }
   }
 
-  private static int judge(Options options, Report report, PrintStream err) {
+  static int judge(Options options, Report report, PrintStream err) {
     Expectation expectation = options.expectation();
     if (expectation == null) {
       return DONE;
     }
-    boolean sc = expectation == Expectation.SC;
     List<String> failed =
         report.entries().stream()
-            .filter(
-                entry ->
-                    sc
-                        ? entry.notSc() > 0
-                        : entry.litmus().mustShow(options.executor()) && entry.notSc() == 0)
+            .filter(entry -> fails(expectation, entry, options.executor()))
             .map(entry -> entry.litmus().id())
             .toList();
     if (failed.isEmpty()) {
@@ -102,10 +96,23 @@ public final class Main {
     }
     err.println(
         "litmus: --expect %s: %s of %s"
-            .formatted(
-                expectation,
-                sc ? "outcomes that are not SC" : "no reordering",
-                failed.stream().collect(Collectors.joining(", "))));
+            .formatted(expectation, shown(expectation), String.join(", ", failed)));
     return FAILED;
+  }
+
+  private static boolean fails(Expectation expectation, Report.Entry entry, Executor executor) {
+    return switch (expectation) {
+      case SC -> entry.notSc() > 0;
+      case JAVA -> entry.notJava() > 0;
+      case REORDERED -> entry.litmus().mustShow(executor) && entry.notSc() == 0;
+    };
+  }
+
+  private static String shown(Expectation expectation) {
+    return switch (expectation) {
+      case SC -> "outcomes that are not SC";
+      case JAVA -> "outcomes that the Java memory model forbids";
+      case REORDERED -> "no reordering";
+    };
   }
 }

@@ -19,6 +19,8 @@ final class Options {
   enum Expectation {
     /** Every outcome was sequentially consistent. */
     SC,
+    /** The Java memory model allows every outcome. */
+    JAVA,
     /** Store buffering showed itself at every location. */
     REORDERED;
 

@@ -10,8 +10,10 @@ final class Outcomes {
    * One outcome.
    *
    * @param text such as "r0=0 r1=1"; a value that nobody wrote is a question mark
+   * @param java whether the Java memory model allows it. It lets a JVM tear plain longs and doubles
+   *     in two (JLS 17.7), but one for a CPU of 64 bits has no reason to: here that is forbidden.
    */
-  record Seen(String text, long count, Grade grade) {}
+  record Seen(String text, long count, Grade grade, boolean java) {}
 
   private final Litmus litmus;
   private final int base;
@@ -58,6 +60,11 @@ final class Outcomes {
     return seen().stream().filter(seen -> seen.grade() != Grade.SC).mapToLong(Seen::count).sum();
   }
 
+  /** How often an outcome was seen that the Java memory model forbids. */
+  long notJava() {
+    return seen().stream().filter(seen -> !seen.java()).mapToLong(Seen::count).sum();
+  }
+
   long all() {
     return seen().stream().mapToLong(Seen::count).sum();
   }
@@ -76,7 +83,9 @@ final class Outcomes {
     for (int i = 0; i < labels; i++) {
       words.add(litmus.labels().get(i) + "=" + (values[i] == base - 1 ? "?" : values[i]));
     }
-    Grade grade = strange ? Grade.NEITHER : litmus.grading().of(List.of(values));
-    return new Seen(String.join(" ", words), counts[index], grade);
+    List<Integer> outcome = List.of(values);
+    Grade grade = strange ? Grade.NEITHER : litmus.grading().of(outcome);
+    boolean java = !strange && litmus.grading().isJava(outcome);
+    return new Seen(String.join(" ", words), counts[index], grade, java);
   }
 }

@@ -13,9 +13,11 @@ import org.objectweb.asm.MethodVisitor;
  */
 abstract class Place {
   final Type type;
+  final JavaModel.Mode mode;
 
-  Place(Type type) {
+  Place(Type type, JavaModel.Mode mode) {
     this.type = type;
+    this.mode = mode;
   }
 
   /** What stands before a variable's accesses in a class whose internal name is owner. */
@@ -63,7 +65,7 @@ abstract class Place {
     private final boolean adjacent;
 
     Fields(Type type, int access, boolean adjacent) {
-      super(type);
+      super(type, (access & ACC_VOLATILE) == 0 ? JavaModel.Mode.PLAIN : JavaModel.Mode.VOLATILE);
       this.access = access;
       this.adjacent = adjacent;
     }
@@ -109,7 +111,7 @@ abstract class Place {
     private static final int COPIES = 16;
 
     Statics(Type type) {
-      super(type);
+      super(type, JavaModel.Mode.PLAIN);
     }
 
     @Override
@@ -151,7 +153,7 @@ abstract class Place {
     private final int distance;
 
     Arrays(Type type, boolean adjacent) {
-      super(type);
+      super(type, JavaModel.Mode.PLAIN);
       distance = adjacent ? 1 : LINE / type.bytes;
     }
 

@@ -16,6 +16,10 @@ final class Report {
     long notSc() {
       return run.outcomes().notSc();
     }
+
+    long notJava() {
+      return run.outcomes().notJava();
+    }
   }
 
   private final Executor executor;
@@ -43,13 +47,13 @@ final class Report {
         entry.run().outcomes().seen().stream()
             .map(
                 seen ->
-                    "{\"outcome\": \"%s\", \"count\": %d, \"grade\": \"%s\"}"
-                        .formatted(seen.text(), seen.count(), seen.grade()))
+                    "{\"outcome\": \"%s\", \"count\": %d, \"grade\": \"%s\", \"java\": %b}"
+                        .formatted(seen.text(), seen.count(), seen.grade(), seen.java()))
             .collect(Collectors.joining(", ", "[", "]"));
     return ("{\"schema\": 1, \"kind\": \"litmus\", \"test\": \"%s\", \"location\": \"%s\","
             + " \"executor\": \"%s\", \"compiled\": %b, \"jvm\": \"%s\", \"threads\": \"%s\","
             + " \"seed\": %d,"
-            + " \"rounds\": %d, \"not_sc\": %d, \"outcomes\": %s}")
+            + " \"rounds\": %d, \"not_sc\": %d, \"not_java\": %d, \"outcomes\": %s}")
         .formatted(
             entry.litmus().name(),
             entry.litmus().location(),
@@ -60,6 +64,7 @@ final class Report {
             seed,
             entry.run().rounds(),
             entry.notSc(),
+            entry.notJava(),
             outcomes);
   }
 
@@ -82,6 +87,12 @@ final class Report {
     if (!reordered.isEmpty()) {
       printReordered(reordered, out);
     }
+    long notJava = entries.stream().mapToLong(Entry::notJava).sum();
+    out.println(
+        notJava == 0
+            ? "\nThe Java memory model allows each outcome that was seen."
+            : String.format(
+                Locale.ROOT, "\nThe Java memory model forbids %,d of all outcomes.", notJava));
     List<String> others =
         entries.stream()
             .filter(entry -> entry.notSc() == 0)
@@ -116,7 +127,12 @@ final class Report {
               .map(
                   seen ->
                       String.format(
-                          Locale.ROOT, "%s: %,d (%s)", seen.text(), seen.count(), seen.grade()))
+                          Locale.ROOT,
+                          "%s: %,d (%s%s)",
+                          seen.text(),
+                          seen.count(),
+                          seen.grade(),
+                          seen.java() ? "" : "; Java forbids it"))
               .collect(Collectors.joining("; "));
       double perMillion = 1e6 * entry.notSc() / entry.run().rounds();
       out.printf(

@@ -9,6 +9,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
+import org.memgraft.ordering.litmus.JavaModel.Mode;
 
 /** All tests: a table of programs and where each is raced. To add one, add a row. */
 final class Suite {
@@ -48,9 +49,10 @@ final class Suite {
       places.put("near-array-" + type, new Place.Arrays(type, true));
     }
     places.put("hidden-int", new Place.HiddenFields(Type.INT));
-    places.put("handle-plain", Accessors.handles("get", "set"));
-    places.put("handle-opaque", Accessors.handles("getOpaque", "setOpaque"));
-    places.put("handle-release", Accessors.handles("getAcquire", "setRelease"));
+    places.put("handle-plain", Accessors.handles("get", "set", Mode.PLAIN));
+    places.put("handle-opaque", Accessors.handles("getOpaque", "setOpaque", Mode.OPAQUE));
+    places.put(
+        "handle-release", Accessors.handles("getAcquire", "setRelease", Mode.RELEASE_ACQUIRE));
     places.put("handle-array", new Place.ArrayHandles(Type.INT));
     places.put("reflection", Accessors.reflection());
     places.put(NATIVE, new Place.ReflectedArrays());
@@ -223,7 +225,10 @@ final class Suite {
             Type.INT,
             1,
             Litmus.Showing.NONE,
-            outcome -> outcome.equals(List.of(1, 1)) ? Grade.SC : Grade.NEITHER,
+            Grading.told(
+                outcome -> outcome.equals(List.of(1, 1)) ? Grade.SC : Grade.NEITHER,
+                // Whoever made the object sees all of it.
+                outcome -> outcome.contains(1)),
             Publication.DoubleChecked::new));
     graded("corr", "alias", "a read under another name", "x=1 | r0=x; r1=x; r2=x", Coherence::new);
     escape("field", Escapes.ByField::new);
@@ -262,7 +267,10 @@ final class Suite {
     graded("escape", way, "stores to an object that got out by: " + way, ESCAPE, race);
   }
 
-  /** Under SC as many come in as are counted. */
+  /**
+   * Under SC as many come in as are counted. Java may lose the count of one who came in, but not of
+   * all.
+   */
   private void exclusion(String name, String summary, Supplier<Race> race) {
     tests.add(
         new Litmus(
@@ -274,14 +282,17 @@ final class Suite {
             Type.INT,
             2,
             Litmus.Showing.NONE,
-            o -> o.get(2) == o.get(0) + o.get(1) ? Grade.SC : Grade.TSO,
+            Grading.told(
+                o -> o.get(2) == o.get(0) + o.get(1) ? Grade.SC : Grade.TSO,
+                o -> o.get(2) <= o.get(0) + o.get(1) && o.get(2) >= Math.max(o.get(0), o.get(1))),
             race));
   }
 
   /** A hand-written race that is graded as if it were the program. */
   private void graded(
       String name, String location, String summary, String text, Supplier<Race> race) {
-    tests.add(litmus(name, location, summary, Program.parse(text), Type.INT, race));
+    Program program = Program.parse(text);
+    tests.add(litmus(name, location, summary, program, Type.INT, Mode.PLAIN, race));
   }
 
   private void add(String name, String summary, String text, String... locations) {
@@ -296,6 +307,7 @@ final class Suite {
               summary,
               program,
               place.type,
+              place.mode,
               () -> Generator.race(program, place, type)));
     }
   }
@@ -315,6 +327,7 @@ final class Suite {
       String summary,
       Program program,
       Type type,
+      Mode mode,
       Supplier<Race> race) {
     return new Litmus(
         name,
@@ -325,7 +338,7 @@ final class Suite {
         type,
         program.largestValue(),
         name.equals("sb") ? showing(location) : Litmus.Showing.NONE,
-        Grading.enumerated(program),
+        Grading.enumerated(program, mode),
         race);
   }
 }

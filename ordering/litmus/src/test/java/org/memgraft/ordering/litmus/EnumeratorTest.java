@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class EnumeratorTest {
 
   /** Outcomes as strings of digits: registers, then final values. */
-  private static Set<String> digits(Set<List<Integer>> outcomes) {
+  static Set<String> digits(Set<List<Integer>> outcomes) {
     Set<String> all = new TreeSet<>();
     for (List<Integer> outcome : outcomes) {
       StringBuilder digits = new StringBuilder();

@@ -58,7 +58,7 @@ class MainTest {
     "--tests=sc*, 'sc*'",
     "--rounds=0, expected 1 or more",
     "--rounds=many, many",
-    "--expect=luck, 'expected one of [sc, reordered]'",
+    "--expect=luck, 'expected one of [sc, java, reordered]'",
     "--executor=c3, c3",
     "--sixty, --sixty",
   })
@@ -66,6 +66,38 @@ class MainTest {
     assertEquals(Main.WRONG_USAGE, run(option));
     assertTrue(err.toString().contains(named), err.toString());
     assertEquals(1, err.toString().lines().count());
+  }
+
+  @Test
+  void thisJvmShowsWhatItsModelAllows() {
+    String tests = "sb/field-int,cowr,corw,mp/handle-release,double-checked,dekker";
+    int code = run("--tests", tests, "--rounds", "50000", "--expect", "java");
+    assertEquals(Main.DONE, code, err.toString());
+    String said = "The Java memory model allows each outcome that was seen.";
+    assertTrue(out.toString().contains(said), out.toString());
+  }
+
+  /** No JVM does: so it is told that one did. */
+  @Test
+  void whatTheModelForbidsIsTold() throws UsageException {
+    Options options = Options.parse("--tests", "cowr/field-int", "--expect", "java");
+    Litmus test = options.select(Suite.all()).get(0);
+    Outcomes outcomes = new Outcomes(test);
+    outcomes.count(new int[] {1, 2});
+    outcomes.count(new int[] {0, 2});
+    outcomes.count(new int[] {Type.NONE, 2});
+    Report report = new Report(options);
+    report.add(new Report.Entry(test, new Runner.Run(3, true, outcomes)));
+
+    assertEquals(Main.FAILED, Main.judge(options, report, new PrintStream(err)));
+    String failed =
+        "litmus: --expect java: outcomes that the Java memory model forbids of cowr/field-int\n";
+    assertEquals(failed, err.toString());
+    report.print(new PrintStream(out));
+    assertTrue(out.toString().contains("r0=0 x=2: 1 (neither; Java forbids it)"), out.toString());
+    assertTrue(out.toString().contains("r0=? x=2: 1 (neither; Java forbids it)"), out.toString());
+    assertTrue(out.toString().contains("The Java memory model forbids 2 of all outcomes."));
+    assertTrue(report.json(report.entries().get(0)).contains("\"not_java\": 2"));
   }
 
   @Test

@@ -46,6 +46,7 @@ class SuiteTest {
       }
       assertEquals(race.batch(), outcomes.all());
       assertEquals(0, outcomes.notSc(), () -> test.id() + order + outcomes.seen());
+      assertEquals(0, outcomes.notJava(), () -> test.id() + order + outcomes.seen());
       outcomes.seen().forEach(one -> seen.add(one.text()));
     }
     assertTrue(!seen.isEmpty());

@@ -1,0 +1,127 @@
+package org.memgraft.ordering.litmus;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.memgraft.ordering.litmus.JavaModel.Mode;
+
+/**
+ * The verdicts of the language's specification, of VarHandle's documentation and of jcstress's
+ * samples.
+ */
+class JavaModelTest {
+  private static Set<String> outcomes(String program, Mode mode) {
+    return EnumeratorTest.digits(JavaModel.outcomes(Program.parse(program), mode));
+  }
+
+  /** Of all outcomes in which each read has a value that somebody writes to its variable. */
+  private static Set<String> forbidden(String program, Mode mode) {
+    Set<String> others = new TreeSet<>();
+    Program parsed = Program.parse(program);
+    int labels = parsed.labels().size();
+    int values = parsed.largestValue() + 1;
+    for (int number = 0; number < Math.pow(values, labels); number++) {
+      StringBuilder outcome = new StringBuilder();
+      for (int rest = number, i = 0; i < labels; i++, rest /= values) {
+        outcome.insert(0, rest % values);
+      }
+      others.add(outcome.toString());
+    }
+    others.removeAll(outcomes(program, mode));
+    return others;
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '!',
+      value = {
+        "x=1; r0=y | y=1; r1=x                  !",
+        "x=1; y=1 | r0=y; r1=x                  !",
+        // JLS 17.4.8 forbids this only where a write depends on a read.
+        "r0=x; y=1 | r1=y; x=1                  !",
+        // jcstress's JMMSample_03_Coherence.SameRead: plain reads of one variable are not coherent.
+        "x=1 | r0=x; r1=x                       !",
+        "x=1 | y=1 | r0=x; r1=y | r2=y; r3=x    !",
+        // A thread sees its own writes, and no write that it has not made yet.
+        "x=1; r0=x | y=1; r1=y                  ! 00 01 10",
+        "x=1; r0=x | x=2                        ! 0",
+        "r0=x; x=1 | x=2                        ! 1",
+        // What a thread overwrote itself does not stay.
+        "x=1; x=2 | r0=x -> x                   ! 00 10 20 01 11 21",
+        "x=1 | x=2 -> x                         ! 0",
+      })
+  void plain(String program, String forbidden) {
+    assertEquals(words(forbidden), forbidden(program, Mode.PLAIN));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '!',
+      value = {
+        "x=1; r0=y | y=1; r1=x                  !",
+        "x=1; y=1 | r0=y; r1=x                  !",
+        "r0=x; y=1 | r1=y; x=1                  ! 11",
+        "x=1 | r0=x; r1=x                       ! 10",
+        "x=1; x=2 | r0=x; r1=x                  ! 10 20 21",
+        "x=1; r0=x | x=2 -> x                   ! 00 01 02 10 20 21",
+        "x=1 | y=1 | r0=x; r1=y | r2=y; r3=x    !",
+      })
+  void opaque(String program, String forbidden) {
+    assertEquals(words(forbidden), forbidden(program, Mode.OPAQUE));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '!',
+      value = {
+        "x=1; r0=y | y=1; r1=x                  !",
+        // jcstress's JMMSample_06_Causality.AcqRelGuard.
+        "x=1; y=1 | r0=y; r1=x                  ! 10",
+        "r0=x; y=1 | r1=y; x=1                  ! 11",
+        "x=1 | r0=x; y=1 | r1=y; r2=x           ! 110",
+        // Independent readers need not agree, nor need two who write two variables each.
+        "x=1 | y=1 | r0=x; r1=y | r2=y; r3=x    !",
+        "x=1; y=2 | y=1; x=2 -> x y             ! 00 01 02 10 20",
+      })
+  void releaseAndAcquire(String program, String forbidden) {
+    assertEquals(words(forbidden), forbidden(program, Mode.RELEASE_ACQUIRE));
+  }
+
+  @Test
+  void volatileIsSequentiallyConsistent() {
+    assertEquals(Set.of("00"), forbidden("x=1; r0=y | y=1; r1=x", Mode.VOLATILE));
+  }
+
+  /** Each mode orders at least as much as the one before it, and none what x86's buffers do not. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '!',
+      value = {
+        "x=1; r0=y | y=1; r1=x                  !",
+        "x=1; r0=y; r1=x | x=2; y=1 -> x        !",
+        "x=1; r0=x; r1=y | y=2; x=2 -> x        !",
+        "x=1; x=2 | r0=x; r1=x -> x             !",
+        "x=1 | r0=x; y=1 | r1=y; r2=x           !",
+        "x=1; y=2 | y=1; x=2 -> x y             !",
+      })
+  void modesAreInARow(String program) {
+    Program parsed = Program.parse(program);
+    Set<List<Integer>> weaker = JavaModel.outcomes(parsed, Mode.PLAIN);
+    assertTrue(weaker.containsAll(Enumerator.tso(parsed)), program);
+    for (Mode mode : List.of(Mode.OPAQUE, Mode.RELEASE_ACQUIRE, Mode.VOLATILE)) {
+      Set<List<Integer>> stronger = JavaModel.outcomes(parsed, mode);
+      assertTrue(weaker.containsAll(stronger), program + mode);
+      weaker = stronger;
+    }
+  }
+
+  private static Set<String> words(String text) {
+    return text == null ? Set.of() : new TreeSet<>(List.of(text.split(" ")));
+  }
+}
