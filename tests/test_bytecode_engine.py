@@ -107,6 +107,20 @@ def test_a_method_that_its_fences_make_large_is_compiled(tmp_path: Path) -> None
     assert int(compiled) > 8000
 
 
+def loaded_while_maps_fill(jdk: Jdk, programs: Path, log: Path, *options: str) -> list[str]:
+    done = run([jdk.java, *options, f"-Xlog:class+load:file={log}:none", "-cp", programs, "FillMaps"])
+    assert done.returncode == 0, done.stdout + done.stderr
+    names = [line.split()[0] for line in log.read_text().splitlines()]
+    return names[names.index("FillMaps$Begin") + 1 : names.index("FillMaps$End")]
+
+
+def test_maps_load_nothing_that_the_agent_would_not_be_offered(jdk: Jdk, programs: Path, tmp_path: Path) -> None:
+    """It has maps, too, and no agent is offered what a thread loads while it transforms another class."""
+    stock = loaded_while_maps_fill(jdk, programs, tmp_path / "stock.log")
+    assert {f"java.util.concurrent.ConcurrentHashMap$Tree{kind}" for kind in ("Bin", "Node")} <= set(stock)
+    assert loaded_while_maps_fill(jdk, programs, tmp_path / "agent.log", f"-javaagent:{JAR}") == []
+
+
 PROGRAMS = ["churn", "h2", "javac", "jython", "luindex", "lusearch", "saxon", "tomcat", "xalan"]
 
 

@@ -22,6 +22,11 @@ public final class Agent {
   private static final int CANNOT = 3;
 
   private static final int FIRST_WITH_VIRTUAL_THREADS = 21;
+
+  /**
+   * What JDK 21 loads when a virtual thread first waits: for a time, when it is about to leave its
+   * carrier, or because another thread is in the agent, when it transforms a class itself.
+   */
   private static final List<String> FOR_WAITING_VIRTUAL_THREADS =
       List.of(
           "java.lang.invoke.VarHandleInts$FieldInstanceReadOnly",
@@ -32,6 +37,21 @@ public final class Agent {
           "java.util.concurrent.ScheduledThreadPoolExecutor$ScheduledFutureTask",
           "java.util.concurrent.ThreadPoolExecutor$Worker",
           "jdk.internal.event.VirtualThreadPinnedEvent");
+
+  /**
+   * What maps of the JDK load when many of their keys have one hash, when they grow, or when two
+   * threads put something into one at the same time.
+   */
+  private static final List<String> FOR_MAPS =
+      List.of(
+          "java.util.HashMap$TreeNode",
+          "java.util.concurrent.ConcurrentHashMap$CounterCell",
+          "java.util.concurrent.ConcurrentHashMap$ForwardingNode",
+          "java.util.concurrent.ConcurrentHashMap$ReservationNode",
+          "java.util.concurrent.ConcurrentHashMap$TreeBin",
+          "java.util.concurrent.ConcurrentHashMap$TreeNode",
+          "java.util.concurrent.ThreadLocalRandom",
+          "jdk.internal.util.random.RandomSupport");
 
   private static boolean joined;
 
@@ -170,7 +190,10 @@ public final class Agent {
     VarHandle.acquireFence();
     VarHandle.releaseFence();
     loadBoxes();
-    loadForWaitingVirtualThreads();
+    load(FOR_MAPS);
+    if (Runtime.version().feature() >= FIRST_WITH_VIRTUAL_THREADS) {
+      load(FOR_WAITING_VIRTUAL_THREADS);
+    }
     byte[] own = bytesOf(Rewriter.class);
     Rewriter.Work everything = Rewriter.Work.everything(Machine.here());
     byte[] rewritten = Rewriter.rewrite(own, everything, new Sites());
@@ -213,16 +236,12 @@ public final class Agent {
   }
 
   /**
-   * What JDK 21 loads when a virtual thread first waits: for a time, when it is about to leave its
-   * carrier, or because another thread is in the agent, when it transforms a class itself. No agent
-   * is offered what a thread loads then. None of them is initialized: what a program sets for the
-   * scheduler of virtual threads before there is one has to count.
+   * Loads classes of the JDK which a thread may else load while it transforms another one, or
+   * leaves its carrier: no agent is offered those. None is initialized: what a program sets for it
+   * before it is needed, such as for the scheduler of virtual threads, has to count.
    */
-  private static void loadForWaitingVirtualThreads() {
-    if (Runtime.version().feature() < FIRST_WITH_VIRTUAL_THREADS) {
-      return;
-    }
-    for (String name : FOR_WAITING_VIRTUAL_THREADS) {
+  private static void load(List<String> names) {
+    for (String name : names) {
       try {
         Class.forName(name, false, null);
       } catch (ClassNotFoundException e) {
