@@ -208,7 +208,7 @@ class Hunt:
         end = time.monotonic() + self._asked.seconds * STOCK_SHARE
         provoked = self._asked.weak or not self._asked.provoke
         while (count := self._trials.counts[self._bare]).failures < FAILURES_WANTED:
-            if count.launches and time.monotonic() > end:
+            if count.launches and self._is_over(end, self._bare):
                 return
             if not provoked and count.launches >= PROVOKED_AFTER and count.failures < count.launches * SELDOM:
                 provoked = True
@@ -217,6 +217,10 @@ class Hunt:
             self._trials.once(self._bare)
             if self._asked.weak:
                 self._settle_hang()
+
+    def _is_over(self, end: float, setting: Setting) -> bool:
+        """Whether there is no time for another launch. One of an earlier hunt takes none."""
+        return time.monotonic() > end and not self._trials.has_earlier(setting)
 
     def _provoke(self, end: float) -> None:
         """Tries what may make it fail more often; from now on all launches have what helps most.
@@ -229,7 +233,7 @@ class Hunt:
         for provocation in provocations.ALL:
             setting = replace(self._bare, provocation=provocation)
             count = trials.counts[setting]
-            while count.launches < PROVOKED_LAUNCHES and time.monotonic() < end:
+            while count.launches < PROVOKED_LAUNCHES and not self._is_over(end, setting):
                 trials.once(setting)
             if count.launches < PROVOKED_LAUNCHES:
                 break

@@ -202,6 +202,10 @@ class Trials:
     def launches(self) -> int:
         return sum(count.launches for count in self.counts.values())
 
+    def has_earlier(self, setting: Setting) -> bool:
+        """Whether the next launch with that setting is one of an earlier hunt's."""
+        return bool(self._earlier[setting.key])
+
     def gone(self, setting: Setting, test: SequentialTest) -> bool:
         """Whether the failure has vanished with that setting; as many launches as it takes to tell."""
         count = self.counts[setting]
