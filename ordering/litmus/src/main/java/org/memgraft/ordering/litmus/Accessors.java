@@ -47,6 +47,7 @@ final class Accessors extends Place {
         JavaModel.Mode.PLAIN);
   }
 
+  /** Its loads are volatile, which orders more than acquire does. */
   static Place lazySet() {
     return new Accessors(
         new Access(

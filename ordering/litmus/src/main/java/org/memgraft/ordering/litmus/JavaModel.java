@@ -169,8 +169,8 @@ final class JavaModel {
 
   private void addWhatIsSeen(BitSet[] order) {
     for (int event = 0; event < events.size(); event++) {
-      // A thread may see its own write, which is before the read or not allowed.
-      if (!events.get(event).write() && thread(seen[event]) != thread(event)) {
+      // Also a thread's own write: that is before the read already, or not allowed.
+      if (!events.get(event).write()) {
         order[seen[event]].set(event);
       }
     }

@@ -92,7 +92,7 @@ final class Report {
         notJava == 0
             ? "\nThe Java memory model allows each outcome that was seen."
             : String.format(
-                Locale.ROOT, "\nThe Java memory model forbids %,d of all outcomes.", notJava));
+                Locale.ROOT, "\nThe Java memory model forbids what %,d rounds showed.", notJava));
     List<String> others =
         entries.stream()
             .filter(entry -> entry.notSc() == 0)

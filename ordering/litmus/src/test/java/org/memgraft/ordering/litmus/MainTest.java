@@ -96,7 +96,7 @@ class MainTest {
     report.print(new PrintStream(out));
     assertTrue(out.toString().contains("r0=0 x=2: 1 (neither; Java forbids it)"), out.toString());
     assertTrue(out.toString().contains("r0=? x=2: 1 (neither; Java forbids it)"), out.toString());
-    assertTrue(out.toString().contains("The Java memory model forbids 2 of all outcomes."));
+    assertTrue(out.toString().contains("The Java memory model forbids what 2 rounds showed."));
     assertTrue(report.json(report.entries().get(0)).contains("\"not_java\": 2"));
   }
 

@@ -10,11 +10,16 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class SuiteTest {
   static Stream<Litmus> tests() {
     return Suite.all().stream();
+  }
+
+  private static Litmus called(String id) {
+    return tests().filter(test -> test.id().equals(id)).findFirst().orElseThrow();
   }
 
   @Test
@@ -55,6 +60,43 @@ class SuiteTest {
         .contains(test.name())) {
       assertTrue(seen.size() > 1, () -> test.id() + " is always " + seen);
     }
+  }
+
+  /** What the model says of the races, and not only of the programs that they are made of. */
+  @ParameterizedTest
+  @CsvSource({
+    "sb/field-int, 00, true",
+    "sb/handle-release, 00, true",
+    "sb/volatile-int, 00, false",
+    "mp/field-int, 10, true",
+    "mp/handle-plain, 10, true",
+    "mp/handle-opaque, 10, true",
+    "mp/handle-release, 10, false",
+    "mp/lazyset, 10, false",
+    "mp/reflection, 10, true",
+    "mp/volatile-int, 10, false",
+    "publication/object, 10, true",
+    // One of the two makes the object, and sees all of it.
+    "double-checked/object, 10, true",
+    "double-checked/object, 00, false",
+    // Both may come in and count one; but a count is none of nobody, nor is one who comes in lost.
+    "dekker/field-int, 111, true",
+    "dekker/field-int, 112, true",
+    "dekker/field-int, 110, false",
+    "dekker/field-int, 001, false",
+    "peterson/field-int, 100, false",
+  })
+  void eachRaceHasTheVerdictOfItsVariables(String id, String outcome, boolean allowed) {
+    List<Integer> values = outcome.chars().mapToObj(Character::getNumericValue).toList();
+    assertEquals(allowed, called(id).grading().isJava(values));
+  }
+
+  /** Even where the rest of the outcome would be. */
+  @Test
+  void aValueThatNobodyWroteIsNotAllowed() {
+    Outcomes outcomes = new Outcomes(called("double-checked/object"));
+    outcomes.count(new int[] {1, Type.NONE});
+    assertEquals(1, outcomes.notJava());
   }
 
   private static int[] values(
