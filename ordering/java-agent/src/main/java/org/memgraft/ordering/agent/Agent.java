@@ -47,7 +47,6 @@ public final class Agent {
           "java.util.HashMap$TreeNode",
           "java.util.concurrent.ConcurrentHashMap$CounterCell",
           "java.util.concurrent.ConcurrentHashMap$ForwardingNode",
-          "java.util.concurrent.ConcurrentHashMap$ReservationNode",
           "java.util.concurrent.ConcurrentHashMap$TreeBin",
           "java.util.concurrent.ConcurrentHashMap$TreeNode",
           "java.util.concurrent.ThreadLocalRandom",
