@@ -31,9 +31,14 @@ final class HiddenClasses extends ClassVisitor {
     return joined;
   }
 
+  /** Whether a class may have the method. */
+  static boolean mayBeIn(String owner) {
+    return owner.startsWith(OWNER);
+  }
+
   /** The visitor with this one in front of it where a class may have the method. */
   static ClassVisitor before(ClassVisitor next, String owner) {
-    return owner.startsWith(OWNER) ? new HiddenClasses(next) : next;
+    return mayBeIn(owner) ? new HiddenClasses(next) : next;
   }
 
   @Override

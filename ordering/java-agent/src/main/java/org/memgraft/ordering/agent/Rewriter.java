@@ -46,12 +46,15 @@ final class Rewriter extends ClassVisitor {
   private final Work work;
   private final Sites sites;
   private final OwnFields own;
+  private final CodeScan scan;
   private String name;
+  private int methods;
 
-  private Rewriter(ClassVisitor next, Work work, OwnFields own, Sites sites) {
+  private Rewriter(ClassVisitor next, Work work, OwnFields own, CodeScan scan, Sites sites) {
     super(API, next);
     this.work = work;
     this.own = own;
+    this.scan = scan;
     this.sites = sites;
   }
 
@@ -62,12 +65,18 @@ final class Rewriter extends ClassVisitor {
    */
   static byte[] rewrite(byte[] original, Work work, Sites sites) {
     ClassReader reader = new ClassReader(original);
+    String name = reader.getClassName();
+    // Where there was nothing, something may be added.
+    CodeScan scan =
+        HiddenClasses.mayBeIn(name) ? CodeScan.UNKNOWN : CodeScan.of(reader, work.machine());
+    if (scan.hasNothing() && !work.doors()) {
+      return original;
+    }
     // Calls without operands need no new frames and no deeper stack.
     ClassWriter writer = new ClassWriter(reader, 0);
     Sites mine = new Sites();
-    String name = reader.getClassName();
     // First, so that what they add gets fences too.
-    Rewriter rewriter = new Rewriter(writer, work, work.facts().fields(reader), mine);
+    Rewriter rewriter = new Rewriter(writer, work, work.facts().fields(reader), scan, mine);
     ClassVisitor first = HiddenClasses.before(rewriter, name);
     reader.accept(work.doors() ? Doors.before(first, name) : first, 0);
     byte[] rewritten = writer.toByteArray();
@@ -86,11 +95,13 @@ final class Rewriter extends ClassVisitor {
   public MethodVisitor visitMethod(
       int access, String method, String shape, String signature, String[] exceptions) {
     MethodVisitor next = super.visitMethod(access, method, shape, signature, exceptions);
-    if (isFence(name, method)) {
+    CodeScan.Content content = scan.of(methods++);
+    if (content == CodeScan.Content.NOTHING || isFence(name, method)) {
+      // ASM copies it as it is.
       return next;
     }
     Fences fences = new Fences(next, work, name, method, own, sites);
-    return work.subset().isAll()
+    return content == CodeScan.Content.PRIVATE_STORES && work.subset().isAll()
         ? new WholeMethod(access, method, shape, signature, exceptions, name, work.facts(), fences)
         : fences;
   }
