@@ -9,7 +9,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import AGENT, COLLECTORS, FORGETFUL_AGENT, JDKS, VERIFY_HEAP, Jdk, agent_options, churn, fetched_jdk
+from conftest import (
+    AGENT,
+    COLLECTORS,
+    FORGETFUL_AGENT,
+    JDKS,
+    VERIFY_HEAP,
+    Jdk,
+    agent_options,
+    churn,
+    churn_under_verification,
+    fetched_jdk,
+)
 from processes import clean_environment, run
 from tiers import combinations
 
@@ -21,10 +32,7 @@ Summaries = Callable[[], list[dict]]
 def test_heap_is_right_under_verification(
     jdk: Jdk, collector: str, strategy: str, tmp_path: Path, read_summaries: Summaries
 ) -> None:
-    # A heap small enough for twenty collections and more.
-    options = [f"-XX:+Use{collector}GC", "-Xms96m", "-Xmx96m", *VERIFY_HEAP]
-    result = run(churn(jdk, [*options, *agent_options(tmp_path, f"zeroing={strategy}")]))
-    assert result.returncode == 0, result.stderr
+    churn_under_verification(jdk, collector, agent_options(tmp_path, f"zeroing={strategy}"))
     [summary] = read_summaries()
     assert summary["state"] == "ended"
     assert summary["jvm"]["collector"] == collector

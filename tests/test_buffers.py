@@ -21,6 +21,7 @@ from conftest import (
     Jdk,
     agent_options,
     churn,
+    churn_under_verification,
     jdk_called,
     memgraft,
     system_jdk,
@@ -55,9 +56,8 @@ def handed_out(buffers: dict[str, Any]) -> int:
 def test_heap_is_right_under_verification(
     jdk: Jdk, collector: str, levels: str, tmp_path: Path, read_summaries: Summaries
 ) -> None:
-    options = [f"-XX:+Use{collector}GC", "-Xms96m", "-Xmx96m", *SMALL_TLABS, *VERIFY_HEAP]
-    result = run(churn(jdk, [*options, *joined(tmp_path, f"buffers={levels}")], threads=8))
-    assert result.returncode == 0, result.stderr
+    options = [*SMALL_TLABS, *joined(tmp_path, f"buffers={levels}")]
+    churn_under_verification(jdk, collector, options, threads=8)
     buffers = read_summaries()[0]["grafts"]["buffers"]
     # Some 140 MB of TLABs in 96 MB, of 16 KiB each; a buffer has 8 of them at least.
     assert buffers["collections"] >= 1
@@ -110,9 +110,8 @@ def test_without_levels_it_only_counts(distribution_jdk: Jdk, tmp_path: Path, re
 def test_without_tlabs_buffers_hand_out_objects(
     jdk: Jdk, collector: str, levels: str, tmp_path: Path, read_summaries: Summaries
 ) -> None:
-    options = ["-XX:-UseTLAB", f"-XX:+Use{collector}GC", "-Xms96m", "-Xmx96m", *VERIFY_HEAP]
-    result = run(churn(jdk, [*options, *joined(tmp_path, f"buffers={levels},objects")], threads=8))
-    assert result.returncode == 0, result.stderr
+    options = ["-XX:-UseTLAB", *joined(tmp_path, f"buffers={levels},objects")]
+    churn_under_verification(jdk, collector, options, threads=8)
     buffers = read_summaries()[0]["grafts"]["buffers"]
     assert buffers["hands_out"] == "objects"
     # Each object is asked for. Where from is luck: while one thread refills a buffer, the others go to the heap.

@@ -10,7 +10,17 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from conftest import COLLECTORS, JDKS, VERIFY_HEAP, Frozen, Jdk, agent_options, churn, control_group
+from conftest import (
+    COLLECTORS,
+    JDKS,
+    VERIFY_HEAP,
+    Frozen,
+    Jdk,
+    agent_options,
+    churn,
+    churn_under_verification,
+    control_group,
+)
 from processes import clean_environment, run
 from tiers import combinations, deep
 
@@ -28,9 +38,7 @@ def joins(_: str, collector: str, strategy: str) -> bool:
 def test_heap_is_right_under_verification(
     jdk: Jdk, collector: str, strategy: str, tmp_path: Path, read_summaries: Summaries
 ) -> None:
-    options = [f"-XX:+Use{collector}GC", "-Xms96m", "-Xmx96m", *VERIFY_HEAP]
-    result = run(churn(jdk, [*options, *agent_options(tmp_path, f"zeroing={strategy}")]))
-    assert result.returncode == 0, result.stderr
+    churn_under_verification(jdk, collector, agent_options(tmp_path, f"zeroing={strategy}"))
     [summary] = read_summaries()
     zeroing = summary["grafts"]["zeroing"]
     assert zeroing["strategy"] == strategy.partition(",")[0]

@@ -1,19 +1,11 @@
 # Runs every benchmark shortly, the way the command line runs them, and reads the JSON that comes out.
 # Usage: cmake -DBENCH=memgraft-buffers-bench -P smoke_test.cmake
-execute_process(
-  COMMAND ${BENCH} --benchmark_format=json --benchmark_min_time=0.001 --benchmark_repetitions=2
-          --benchmark_enable_random_interleaving=true
-  OUTPUT_VARIABLE json COMMAND_ERROR_IS_FATAL ANY)
+include(${CMAKE_CURRENT_LIST_DIR}/../../cmake/RunBench.cmake)
 
-string(JSON count LENGTH "${json}" benchmarks)
-math(EXPR last "${count} - 1")
+run_bench(json single)
 set(measured "")
-foreach(i RANGE ${last})
+foreach(i IN LISTS single)
   string(JSON benchmark GET "${json}" benchmarks ${i})
-  string(JSON type GET "${benchmark}" run_type)
-  if(NOT type STREQUAL "iteration") # aggregates of the repetitions
-    continue()
-  endif()
   string(JSON name GET "${benchmark}" run_name)
   string(JSON time GET "${benchmark}" nanoseconds)
   if(NOT time GREATER 0)

@@ -12,6 +12,7 @@
 namespace memgraft::allocation {
 namespace {
 
+// As in model.cpp, which says how they are replaced.
 struct Model {
   using Word = RelacyAtomic<State>;
   using Pointer = RelacyAtomic<std::byte*>;

@@ -6,6 +6,8 @@ import memgraft.Relaxed;
  * covers and in code that it does not. Prints, for each, in how many races both loads came before
  * both stores.
  *
+ * <p>The races are written out one by one: no annotation covers a method that they would share.
+ *
  * <p>One argument: how many races of each, unless one was reordered before.
  */
 public final class AnnotatedRaces {

@@ -1,20 +1,13 @@
 # Runs one small benchmark per mode, the way the command line runs them, and reads the JSON that comes out.
 # Usage: cmake -DBENCH=memgraft-zero-bench -P smoke_test.cmake
-execute_process(
-  COMMAND ${BENCH} --benchmark_format=json --benchmark_min_time=0.001 --benchmark_repetitions=2
-          --benchmark_enable_random_interleaving=true "--benchmark_filter=^zero/(memset|calibrated|disclaim-populate)/[a-z-]+/32768(/|$)" --memgraft_largest=32768
-  OUTPUT_VARIABLE json COMMAND_ERROR_IS_FATAL ANY)
+include(${CMAKE_CURRENT_LIST_DIR}/../../cmake/RunBench.cmake)
 
-string(JSON count LENGTH "${json}" benchmarks)
-math(EXPR last "${count} - 1")
+run_bench(json single "--benchmark_filter=^zero/(memset|calibrated|disclaim-populate)/[a-z-]+/32768(/|$)"
+          --memgraft_largest=32768)
 set(measured "")
 set(several "") # how many threads, where this process has more than one CPU
-foreach(i RANGE ${last})
+foreach(i IN LISTS single)
   string(JSON benchmark GET "${json}" benchmarks ${i})
-  string(JSON type GET "${benchmark}" run_type)
-  if(NOT type STREQUAL "iteration") # aggregates of the repetitions
-    continue()
-  endif()
   string(JSON name GET "${benchmark}" run_name)
   if(name MATCHES "/threads:([0-9]+)$")
     set(several ${CMAKE_MATCH_1})

@@ -13,28 +13,13 @@ from memgraft.errors import MemgraftError, WrongUsageError
 from memgraft.machine import placing_here
 from memgraft.placement import place
 from memgraft.screen import Screen
+from memgraft.tests import placement_record as made
 
-START = {
-    "schema": 1,
-    "kind": "placement",
-    "event": "start",
-    "memgraft": "0.1.0",
-    "started": "2026-11-22T14:00:00Z",
-    "pid": 4711,
+_START = made.start()
+START = _START | {
     "program": "cg",
     "command": ["./cg", "A"],
-    "page_bytes": 4096,
-    "interval_ms": 5000,
-    "dry_run": False,
-    "monitor": {
-        "name": "hint-faults",
-        "what": "faults of NUMA balancing",
-        "thread": True,
-        "cpu": True,
-        "store": False,
-        "latency": False,
-        "every_access": False,
-    },
+    "monitor": _START["monitor"] | {"what": "faults of NUMA balancing"},
     "nodes": [
         {"node": 0, "cpus": [0, 1], "memory_bytes": 536870912, "distances": [10, 20]},
         {"node": 2, "cpus": [2], "memory_bytes": 536870912, "distances": [20, 10]},

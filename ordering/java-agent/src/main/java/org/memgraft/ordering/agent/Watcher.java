@@ -14,19 +14,21 @@ import org.objectweb.asm.Opcodes;
 final class Watcher extends ClassVisitor {
   private static final int IN_ORDER = Opcodes.ACC_FINAL | Opcodes.ACC_VOLATILE;
 
+  private final String name;
   private final ClassLoader loader;
   private final Hierarchy hierarchy;
   private final Touches touches;
   private final Machine machine;
-  private String name;
 
   private Watcher(
+      String name,
       ClassVisitor next,
       ClassLoader loader,
       Hierarchy hierarchy,
       Touches touches,
       Machine machine) {
     super(Rewriter.API, next);
+    this.name = name;
     this.loader = loader;
     this.hierarchy = hierarchy;
     this.touches = touches;
@@ -38,15 +40,9 @@ final class Watcher extends ClassVisitor {
       byte[] original, ClassLoader loader, Hierarchy hierarchy, Touches touches, Machine machine) {
     ClassReader reader = new ClassReader(original);
     ClassWriter writer = new ClassWriter(reader, 0);
-    reader.accept(new Watcher(writer, loader, hierarchy, touches, machine), 0);
+    String name = reader.getClassName();
+    reader.accept(new Watcher(name, writer, loader, hierarchy, touches, machine), 0);
     return writer.toByteArray();
-  }
-
-  @Override
-  public void visit(
-      int version, int access, String name, String signature, String parent, String[] interfaces) {
-    this.name = name;
-    super.visit(version, access, name, signature, parent, interfaces);
   }
 
   @Override

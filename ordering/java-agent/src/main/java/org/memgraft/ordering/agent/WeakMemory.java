@@ -202,6 +202,9 @@ final class WeakMemory {
     return view;
   }
 
+  // Four of the methods below begin alike. A method for that beginning would be given the rest as a
+  // lambda, and each access of the program would make an object of it.
+
   /** Which of its values a load gets; null: what is in memory. */
   private Value load(Object given, int where) {
     View view = view();
