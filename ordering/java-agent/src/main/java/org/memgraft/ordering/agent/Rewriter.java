@@ -47,11 +47,13 @@ final class Rewriter extends ClassVisitor {
   private final Sites sites;
   private final OwnFields own;
   private final CodeScan scan;
-  private String name;
+  private final String name;
   private int methods;
 
-  private Rewriter(ClassVisitor next, Work work, OwnFields own, CodeScan scan, Sites sites) {
+  private Rewriter(
+      String name, ClassVisitor next, Work work, OwnFields own, CodeScan scan, Sites sites) {
     super(API, next);
+    this.name = name;
     this.work = work;
     this.own = own;
     this.scan = scan;
@@ -65,30 +67,27 @@ final class Rewriter extends ClassVisitor {
    */
   static byte[] rewrite(byte[] original, Work work, Sites sites) {
     ClassReader reader = new ClassReader(original);
-    String name = reader.getClassName();
     // Where there was nothing, something may be added.
     CodeScan scan =
-        HiddenClasses.mayBeIn(name) ? CodeScan.UNKNOWN : CodeScan.of(reader, work.machine());
-    if (scan.hasNothing() && !work.doors()) {
-      return original;
-    }
+        HiddenClasses.mayBeIn(reader.getClassName())
+            ? CodeScan.UNKNOWN
+            : CodeScan.of(reader, work.machine());
+    return scan.hasNothing() && !work.doors() ? original : rewrite(reader, work, sites, scan);
+  }
+
+  /** The same, by what is known of its methods. */
+  static byte[] rewrite(ClassReader reader, Work work, Sites sites, CodeScan scan) {
+    String name = reader.getClassName();
     // Calls without operands need no new frames and no deeper stack.
     ClassWriter writer = new ClassWriter(reader, 0);
     Sites mine = new Sites();
     // First, so that what they add gets fences too.
-    Rewriter rewriter = new Rewriter(writer, work, work.facts().fields(reader), scan, mine);
+    Rewriter rewriter = new Rewriter(name, writer, work, work.facts().fields(reader), scan, mine);
     ClassVisitor first = HiddenClasses.before(rewriter, name);
     reader.accept(work.doors() ? Doors.before(first, name) : first, 0);
     byte[] rewritten = writer.toByteArray();
     sites.add(mine);
     return rewritten;
-  }
-
-  @Override
-  public void visit(
-      int version, int access, String name, String signature, String parent, String[] interfaces) {
-    this.name = name;
-    super.visit(version, access, name, signature, parent, interfaces);
   }
 
   @Override
