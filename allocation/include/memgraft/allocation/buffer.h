@@ -54,7 +54,7 @@ class Buffer {
 
   // `wanted` words, or all that is left where that is less, but at least `least` and a quarter of them: so
   // the buffer's end is not wasted, and nobody is back at once.
-  // Inlined always: GCC 12 would call it, and then a request takes a tenth longer.
+  // Inlined always: GCC 12 would call it, and then a request takes up to a fifth longer.
   [[gnu::always_inline]] Taken take(const Policy& policy, Words least, Words wanted) {
     Taken result{.seen = state_.load(std::memory_order_acquire)};  // acquire: where this filling lies
     while (true) {
