@@ -44,3 +44,15 @@ foreach(sanitizer IN LISTS MEMGRAFT_SANITIZE)
                                                      -fno-omit-frame-pointer)
   target_link_options(memgraft_options INTERFACE -fsanitize=${sanitizer})
 endforeach()
+
+# memgraft_checks()
+#
+# The folder's tests and fuzzers, as far as this build has them.
+function(memgraft_checks)
+  if(MEMGRAFT_TESTS)
+    add_subdirectory(tests)
+  endif()
+  if(MEMGRAFT_FUZZ)
+    add_subdirectory(fuzz)
+  endif()
+endfunction()

@@ -201,6 +201,7 @@ static bool take(const char* argument) {
   return (value = value_of(argument, "every")) != NULL && number_of(&value, 0, &g_every) && g_every > 0;
 }
 
+// QEMU calls it by this name in each plugin.
 MEMGRAFT_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info* info, int count,
                                         char** arguments) {
   (void)info;

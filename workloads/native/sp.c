@@ -263,6 +263,7 @@ static void iterate(int iteration) {
   }
 }
 
+// From here on as bt.c: what kernel.h asks of every kernel.
 static void verify(enum size size, struct checks* checks) {
   flow_verify(&flow, official[size].residuals, official[size].errors, checks);
 }

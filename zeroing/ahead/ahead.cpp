@@ -68,6 +68,8 @@ std::uint64_t read(const std::atomic<std::uint64_t>& count) {
 
 }  // namespace
 
+// All calls of ZeroingAhead once more, which hands each of them on: so its header needs none of the types
+// below.
 class ZeroingAhead::Parts {
  public:
   explicit Parts(const Settings& settings);

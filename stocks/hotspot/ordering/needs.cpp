@@ -42,7 +42,8 @@ constexpr std::array<FlagNeed, 7> kFlags{{
 }};
 
 using Spellings = std::array<std::string_view, 2>;
-// JDK 17; JDK 21 and 25. Where both are the same there is one.
+// JDK 17; JDK 21 and 25. Where both are the same there is one. Each name stands here whole, as libjvm spells
+// it: whoever looks for one finds it.
 constexpr std::array<std::string_view, 1> kC2Store{"_ZNK12BarrierSetC28store_atER8C2AccessR13C2AccessValue"};
 constexpr std::array<std::string_view, 1> kC2Load{"_ZNK12BarrierSetC27load_atER8C2AccessPK4Type"};
 constexpr std::array<std::string_view, 1> kC2CompareValue{

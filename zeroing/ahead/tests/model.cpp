@@ -165,24 +165,20 @@ struct Nursery : rl::test_suite<Scenario, threads> {
       machine.cell(cell / pieces, cell % pieces)($) = dirt;
     }
   }
-};
 
-// The helper in one piece of one block, against who closes.
-template <bool stealing>
-struct Stopping : Nursery<Stopping<stealing>, stealing, 2> {
-  void thread(unsigned index) {
-    if (index == 0) {
-      this->help(1, 1, 1);
-      return;
-    }
-    this->protocol().close(1);
-    this->soil();
+  // From the end of the first collection to that of the second.
+  void open_once_more() {
+    open(2);
+    take(0, 0, 2, 3);
+    protocol().close(2);
+    RL_ASSERT(machine.cell(0, 0)($) == 3);
+    soil();
   }
 };
 
-// The same against who opens again, and allocates.
-template <bool stealing>
-struct Closing : Nursery<Closing<stealing>, stealing, 2> {
+// The helper in one piece of one block, against who closes, and perhaps opens again and allocates.
+template <bool stealing, bool opening_again>
+struct Closing : Nursery<Closing<stealing, opening_again>, stealing, 2> {
   void thread(unsigned index) {
     if (index == 0) {
       this->help(1, 1, 1);
@@ -190,11 +186,9 @@ struct Closing : Nursery<Closing<stealing>, stealing, 2> {
     }
     this->protocol().close(1);
     this->soil();
-    this->open(2);
-    this->take(0, 0, 2, 3);
-    this->protocol().close(2);
-    RL_ASSERT(this->machine.cell(0, 0)($) == 3);
-    this->soil();
+    if constexpr (opening_again) {
+      this->open_once_more();
+    }
   }
 };
 
@@ -245,19 +239,15 @@ struct Collections : Nursery<Collections<stealing>, stealing, 3> {
       RL_ASSERT(this->machine.cell(cell / pieces, cell % pieces)($) == 2);
     }
     this->soil();
-    this->open(2);
-    this->take(0, 0, 2, 3);
-    this->protocol().close(2);
-    RL_ASSERT(this->machine.cell(0, 0)($) == 3);
-    this->soil();
+    this->open_once_more();
   }
 };
 
 bool all_sound(unsigned preemptions) {
-  return sound_in_every_schedule<Stopping<true>>("stopping, stealing") &&
-         sound_in_every_schedule<Stopping<false>>("stopping, waiting") &&
-         sound_with<Closing<true>>(preemptions + 2, "closing, stealing") &&
-         sound_with<Closing<false>>(preemptions + 2, "closing, waiting") &&
+  return sound_in_every_schedule<Closing<true, false>>("closing, stealing") &&
+         sound_in_every_schedule<Closing<false, false>>("closing, waiting") &&
+         sound_with<Closing<true, true>>(preemptions + 2, "opening again, stealing") &&
+         sound_with<Closing<false, true>>(preemptions + 2, "opening again, waiting") &&
          sound_with<Neighbours<true>>(preemptions + 1, "neighbours, stealing") &&
          sound_with<Neighbours<false>>(preemptions + 1, "neighbours, waiting") &&
          sound_with<Collections<true>>(preemptions, "collections, stealing") &&

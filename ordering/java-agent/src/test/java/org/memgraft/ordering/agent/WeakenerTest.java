@@ -138,6 +138,7 @@ class WeakenerTest {
         calls("stores"));
   }
 
+  /** All else stays as in the test before. */
   @Test
   void whatIsNamedIsInOrder() {
     List<String> found = calls("stores", HERE + "Parent.counter");

@@ -13,7 +13,12 @@ import org.memgraft.workloads.harness.Size;
 import org.memgraft.workloads.harness.Worker;
 import org.memgraft.workloads.harness.Workload;
 
-/** Parses XML manuals and turns each into a web page with one compiled stylesheet of XSLT 3.0. */
+/**
+ * Parses XML manuals and turns each into a web page with one compiled stylesheet of XSLT 3.0.
+ *
+ * <p>It has the frame of the workload xalan. The two share no code of their own: each shows in one
+ * file what it has its library do.
+ */
 public final class Saxon implements Workload {
   private static final boolean NO_LICENSE_NEEDED = false;
   private static final int MANUALS = 16;
