@@ -3,6 +3,7 @@
 import functools
 import json
 import os
+import py_compile
 import signal
 import subprocess
 import sys
@@ -33,7 +34,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(pytest.mark.filterwarnings("error"))
 
 
-FAKE_PROGRAM = [sys.executable, "-S", "-I", str(Path(__file__).parent / "tests/fake_program.py")]
+def quick(source: Path) -> list[str]:
+    """How to start a program that tests launch hundreds of times: it is compiled once."""
+    return [sys.executable, "-S", "-I", str(py_compile.compile(str(source), doraise=True))]
+
+
+FAKE_PROGRAM = quick(Path(__file__).parent / "tests/fake_program.py")
 PACKAGE_PARENT = Path(__file__).parent.parent
 
 DRIVER = """

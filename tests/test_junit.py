@@ -49,7 +49,7 @@ class SampleTest {
     Thread.sleep(Long.MAX_VALUE);
   }
 
-  @WeakMemoryTest(launches = 1, seed = 7, seconds = 240)
+  @WeakMemoryTest(launches = 1, seed = 7, seconds = 240, jvm = "-XX:TieredStopAtLevel=1")
   void fails() {
     System.out.println("a \\"quote\\"");
     fail("no letter");
@@ -57,7 +57,7 @@ class SampleTest {
 
   @Nested
   class Inner {
-    @WeakMemoryTest(launches = 1, seconds = 240, jvm = "-Dmine=one two")
+    @WeakMemoryTest(launches = 1, seconds = 240, jvm = {"-Dmine=one two", "-XX:TieredStopAtLevel=1"})
     void passes(@TempDir Path folder) {
       assertEquals(1, prepared);
       assertEquals("one two", System.getProperty("mine"));

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from conftest import EACH_VERSION, ROOT, Jdk, jdk_called, memgraft
 from processes import run
-from test_bytecode_engine import COLLECTORS, JAR, collecting, each_program
+from test_bytecode_engine import C1_ALONE, COLLECTORS, JAR, collecting, each_program
 from test_ordering import FEW, LITMUS, SEEN_REORDERED
 from tiers import combinations, deep
 
@@ -82,7 +82,7 @@ def test_races_are_in_order_in_each_executor(executor: str, tmp_path: Path) -> N
 @on_each_jdk(in_the_gate="distribution")
 def test_an_object_that_stays_with_its_thread_has_no_fences_and_any_other_has(jdk: Jdk, tmp_path: Path) -> None:
     command = compiled(tmp_path, "ShareObjects")
-    found, printed = speculated(tmp_path / "report.json", jdk.java, *command[1:])
+    found, printed = speculated(tmp_path / "report.json", jdk.java, C1_ALONE, *command[1:])
     assert printed == "200028\n"
     switched = {name.removeprefix("ShareObjects$"): why for name, why in found["switched_classes"].items()}
     for name in ("Passed", "Inherited", "Cloned"):
@@ -108,7 +108,7 @@ def test_many_classes_may_be_serializable(tmp_path: Path) -> None:
     source = tmp_path / "Serializables.java"
     source.write_text("\n".join(["class Serializables {", *classes, *main, "}"]))
     assert run(["javac", "-d", tmp_path, source]).returncode == 0
-    found, printed = speculated(tmp_path / "report.json", "java", "-cp", tmp_path, "Serializables")
+    found, printed = speculated(tmp_path / "report.json", "java", C1_ALONE, "-cp", tmp_path, "Serializables")
     assert printed == "40\n"
     assert found["classes"] == 40
 
@@ -117,7 +117,7 @@ def test_native_code_ends_it(tmp_path: Path) -> None:
     jdk = jdk_called("distribution")
     library = jdk.home / "lib/libprefs.so"
     command = [*compiled(tmp_path, "ShareObjects"), library]
-    found, printed = speculated(tmp_path / "report.json", jdk.java, *command[1:])
+    found, printed = speculated(tmp_path / "report.json", jdk.java, C1_ALONE, *command[1:])
     assert printed == "200028\n"
     assert found["ended"] == f"native code in {library}"
     assert found["switched"] == found["classes"]
@@ -125,7 +125,7 @@ def test_native_code_ends_it(tmp_path: Path) -> None:
 
 # With -Xint the agent itself would be interpreted, which takes a minute.
 NOT_COMPILED = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=exclude,SwitchWhileRunning*::*"]
-OF_EXECUTORS = {"interpreter": NOT_COMPILED, "c1": ["-XX:TieredStopAtLevel=1"], "all": []}
+OF_EXECUTORS = {"interpreter": NOT_COMPILED, "c1": [C1_ALONE], "all": []}
 
 
 @on_each_jdk(in_the_gate="25")

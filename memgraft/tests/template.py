@@ -5,13 +5,16 @@ input: natives, folder, environment, cpus, arguments, out, err (files). The answ
 signal.
 """
 
+import atexit
+import gc
 import importlib
 import json
 import os
 import pkgutil
 import sys
+import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import memgraft
 
@@ -51,12 +54,32 @@ def become(request: dict[str, Any]) -> None:
     sys.argv = ["-c", *request["arguments"]]
 
 
+def end(code: object) -> NoReturn:
+    """Ends as the interpreter does, but lets be what it would take apart: copies of all of the template's memory."""
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join()
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    if isinstance(code, str):
+        os.write(2, f"{code}\n".encode())
+    os._exit(code if isinstance(code, int) else int(code is not None))
+
+
 if __name__ == "__main__":
     import_everything()
+    # A collection would write to all of it, and so would have to copy it.
+    gc.collect()
+    gc.freeze()
     asked = serve()
     become(asked)
     from memgraft import native
     from memgraft.cli import main
 
     native.FOLDER = Path(asked["natives"])
-    main()
+    try:
+        main()
+    except SystemExit as ended:
+        end(ended.code)
+    end(None)

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from memgraft import native
-from memgraft.conftest import Done, Memgraft
+from memgraft.conftest import Done, Memgraft, quick
 from memgraft.hunt.trials import STOCK, Program, Symptom, Trials
 
-FAKE = [sys.executable, "-S", "-I", str(Path(__file__).parent / "fake_program.py")]
+FAKE = quick(Path(__file__).parent / "fake_program.py")
 
 
 class Hunt:
