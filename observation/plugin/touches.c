@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "arguments.h"
+#include "every_access.h"
 #include "page_counts.h"
 #include "tcg_api.h"
 
@@ -123,11 +124,7 @@ static void on_access(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address
 
 static void on_translated(qemu_plugin_id_t id, struct qemu_plugin_tb* block) {
   (void)id;
-  const size_t instructions = qemu_plugin_tb_n_insns(block);
-  for (size_t i = 0; i < instructions; ++i) {
-    qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(block, i), on_access, QEMU_PLUGIN_CB_NO_REGS,
-                                     QEMU_PLUGIN_MEM_RW, NULL);
-  }
+  call_at_each_access(block, on_access);
 }
 
 static void write_counts(void) {

@@ -1,6 +1,7 @@
 // SP (chapter 3): the flow by an implicit scheme that is factored into the three directions, and each
 // direction into its characteristic waves (Pulliam and Chaussee), which leaves scalar pentadiagonal systems
 // per line of points: three waves travel with the flow, one with the speed of sound ahead of it, one behind.
+// What kernel.h asks of every kernel is as in bt.c, and so is the way through the lines.
 #include <math.h>
 #include <stdint.h>
 
@@ -263,7 +264,6 @@ static void iterate(int iteration) {
   }
 }
 
-// From here on as bt.c: what kernel.h asks of every kernel.
 static void verify(enum size size, struct checks* checks) {
   flow_verify(&flow, official[size].residuals, official[size].errors, checks);
 }
