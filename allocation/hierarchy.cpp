@@ -101,34 +101,48 @@ Hierarchy::Taken Hierarchy::search(std::size_t level, Words least, Words wanted,
         counts.contended.add(1);
         break;
       case Outcome::full:
-        if (!heap_has_more) {
-          break;
+        if (heap_has_more) {
+          const Refilled refilled = refill(level, at, machine, taken.seen, wanted, context, counts);
+          if (refilled.start != nullptr) {
+            return done(refilled.start, wanted, true);
+          }
+          heap_has_more = refilled.heap_has_more;
         }
-        const auto rest = buffer.start_refill(machine, taken.seen);
-        if (!rest) {
-          counts.contended.add(1);
-          break;
-        }
-        if (rest->words > 0_words) {
-          counts.words_lost.add(rest->words.count());
-          heap_.discard(*rest);
-        }
-        if (const Rest fresh = fetch(level, stage.nodes[at], context); fresh.start != nullptr) {
-          buffer.finish_refill(fresh.start, fresh.words, wanted);
-          counts.refills.add(1);
-          return done(fresh.start, wanted, true);
-        }
-        buffer.give_up_refill();
-        heap_has_more = false;
     }
     ++i;
   }
   return {};
 }
 
+Hierarchy::Refilled Hierarchy::refill(std::size_t level, std::size_t at, const Machine& machine, State seen,
+                                      Words wanted, void* context, ThreadCounts::OfLevel& counts) {
+  const Stage& stage = stages_.at(level);
+  Buffer<Machine>& buffer = stage.buffers[at].buffer;
+  const auto rest = buffer.start_refill(machine, seen);
+  if (!rest) {
+    counts.contended.add(1);
+    return {};
+  }
+  if (rest->words > 0_words) {
+    counts.words_lost.add(rest->words.count());
+    heap_.discard(*rest);
+  }
+  const Rest fresh = fetch(level, stage.nodes[at], context);
+  if (fresh.start == nullptr) {
+    buffer.give_up_refill();
+    return {.heap_has_more = false};
+  }
+  buffer.finish_refill(fresh.start, fresh.words, wanted);
+  counts.refills.add(1);
+  return {.start = fresh.start};
+}
+
 Rest Hierarchy::fetch(std::size_t level, std::size_t node, void* context) {
   const Words words = this->level(level).words;
-  Rest fresh{.start = take_from(level + 1, words, words, context).start, .words = words};
+  Rest fresh{.words = words};
+  if (level + 1 < kinds_.size()) {
+    fresh.start = take_from(level + 1, words, words, context).start;
+  }
   if (fresh.start == nullptr) {
     fresh.start = heap_.allocate(context, words, node);
   }

@@ -109,6 +109,14 @@ class Hierarchy {
 
   Taken take_from(std::size_t level, Words least, Words wanted, void* context);
   Taken search(std::size_t level, Words least, Words wanted, void* context);
+  // Where the first `wanted` words of a new filling are; null if another thread refills this buffer, or the
+  // heap has none. In search() it would push what each request needs out of the registers.
+  struct Refilled {
+    std::byte* start = nullptr;
+    bool heap_has_more = true;
+  };
+  [[gnu::noinline]] Refilled refill(std::size_t level, std::size_t at, const Machine& machine, State seen,
+                                    Words wanted, void* context, ThreadCounts::OfLevel& counts);
   // The next filling of a buffer that is on `node`; its start is null where there is none.
   Rest fetch(std::size_t level, std::size_t node, void* context);
 
