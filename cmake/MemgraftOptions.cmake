@@ -45,10 +45,10 @@ foreach(sanitizer IN LISTS MEMGRAFT_SANITIZE)
   target_link_options(memgraft_options INTERFACE -fsanitize=${sanitizer})
 endforeach()
 
-# memgraft_checks()
+# memgraft_tests_and_fuzzers()
 #
 # The folder's tests and fuzzers, as far as this build has them.
-function(memgraft_checks)
+function(memgraft_tests_and_fuzzers)
   if(MEMGRAFT_TESTS)
     add_subdirectory(tests)
   endif()

@@ -54,7 +54,7 @@ def become(request: dict[str, Any]) -> None:
     sys.argv = ["-c", *request["arguments"]]
 
 
-def end(code: object) -> NoReturn:
+def end(code: int) -> NoReturn:
     """Ends as the interpreter does, but lets be what it would take apart: copies of all of the template's memory."""
     for thread in threading.enumerate():
         if thread is not threading.current_thread() and not thread.daemon:
@@ -62,9 +62,7 @@ def end(code: object) -> NoReturn:
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
-    if isinstance(code, str):
-        os.write(2, f"{code}\n".encode())
-    os._exit(code if isinstance(code, int) else int(code is not None))
+    os._exit(code)
 
 
 if __name__ == "__main__":
@@ -81,5 +79,5 @@ if __name__ == "__main__":
     try:
         main()
     except SystemExit as ended:
-        end(ended.code)
-    end(None)
+        end(ended.code if isinstance(ended.code, int) else 1)
+    end(0)

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -89,6 +90,23 @@ class SuiteTest {
   void eachRaceHasTheVerdictOfItsVariables(String id, String outcome, boolean allowed) {
     List<Integer> values = outcome.chars().mapToObj(Character::getNumericValue).toList();
     assertEquals(allowed, called(id).grading().isJava(values));
+  }
+
+  @Test
+  void whereAllIsVolatileTheModelAllowsWhatIsSequentiallyConsistent() {
+    List<Litmus> races = tests().filter(test -> test.id().endsWith("/volatile-int")).toList();
+    assertTrue(races.size() > 4);
+    for (Litmus race : races) {
+      int labels = race.labels().size();
+      for (int bits = 0; bits < 1 << labels; bits++) {
+        int outcome = bits;
+        List<Integer> values = IntStream.range(0, labels).mapToObj(i -> outcome >> i & 1).toList();
+        assertEquals(
+            race.grading().of(values) == Grade.SC,
+            race.grading().isJava(values),
+            () -> race.id() + values);
+      }
+    }
   }
 
   /** Even where the rest of the outcome would be. */
