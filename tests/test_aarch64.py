@@ -14,7 +14,7 @@ from tiers import combinations
 from memgraft.grafts.table import GRAFTS, ORDERING
 
 HEAP = ["-Xms48m", "-Xmx48m", "-XX:TLABSize=16k", "-XX:MinTLABSize=2k", "-XX:-ResizeTLAB"]
-MEGABYTES = 100
+MEGABYTES = 60
 EACH_AARCH64 = ["21", "25"]
 """JVMs that there are for it."""
 # What ordering needs of the JVM's options.

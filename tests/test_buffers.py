@@ -17,6 +17,7 @@ from conftest import (
     COLLECTORS,
     EACH_VERSION,
     ROOT,
+    VERIFY_EVERYTHING,
     VERIFY_HEAP,
     Jdk,
     agent_options,
@@ -152,7 +153,7 @@ def test_zeroing_on_top(
 ) -> None:
     options = ["-XX:+UseParallelGC", "-Xms96m", "-Xmx96m", *SMALL_TLABS, *VERIFY_HEAP]
     both = f"zeroing={strategy},buffers=cpu:131072+node:524288{more}"
-    result = run(churn(distribution_jdk, [*options, *agent_options(tmp_path, both)], threads=8))
+    result = run(churn(distribution_jdk, [*options, *agent_options(tmp_path, both)], threads=8, iterations=1))
     assert result.returncode == 0, result.stderr
     grafts = read_summaries()[0]["grafts"]
     assert grafts["zeroing"]["missed_tlabs"] == 0
@@ -212,7 +213,8 @@ def test_flight_recorder_sees_the_tlabs_that_were_handed_out(
     options += [f"-XX:StartFlightRecording:settings={settings},filename={recording},dumponexit=true"]
     result = run(churn(jdk, [*options, *joined(tmp_path, "buffers=cpu:131072")], threads=4, iterations=2))
     assert result.returncode == 0, result.stderr
-    shown = run([jdk.home / "bin/jfr", "print", "--json", "--events", "jdk.ObjectAllocationInNewTLAB", recording])
+    jfr = [jdk.home / "bin/jfr", "-J-XX:TieredStopAtLevel=1"]
+    shown = run([*jfr, "print", "--json", "--events", "jdk.ObjectAllocationInNewTLAB", recording])
     events = [event["values"] for event in json.loads(shown.stdout)["recording"]["events"]]
     counted = handed_out(read_summaries()[0]["grafts"]["buffers"])
     # Those of the JVM's first and last moments are not recorded: 1,100, however long the program runs.
@@ -289,7 +291,7 @@ def soaked(draw: random.Random) -> tuple[Jdk, list[str], str, int]:
     collector = draw.choice(COLLECTORS)
     tlab = draw.choice([2, 4, 16, 64])
     options = [f"-XX:+Use{collector}GC", f"-Xmx{draw.choice([32, 64, 128])}m", f"-XX:TLABSize={tlab}k"]
-    options += ["-XX:-ResizeTLAB", *VERIFY_HEAP]
+    options += ["-XX:-ResizeTLAB", *VERIFY_EVERYTHING]
     lowest = tlab * 1024 * draw.choice([1, 4, 16])
     if collector == "G1":
         lowest = min(lowest, 128 * 1024)  # four times as much is half of the smallest region

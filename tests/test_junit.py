@@ -83,7 +83,9 @@ def outcomes(project: Path, test: str) -> dict[str, Outcome]:
     prepared = project / "prepared"
     prepared.mkdir(exist_ok=True)
     command = ["mvn", "--batch-mode", "--no-transfer-progress", "-f", project / "pom.xml", f"-Dmemgraft.jar={JAR}"]
-    done = run([*command, f"-Dtest={test}", f"-Dprepared={prepared}", "-DargLine=-Xmx256m", "test"])
+    done = run(
+        [*command, f"-Dtest={test}", f"-Dprepared={prepared}", "-DargLine=-Xmx256m -XX:TieredStopAtLevel=1", "test"]
+    )
     reports = list((project / "target/surefire-reports").glob("*.xml"))
     assert reports, done.stdout
     found = {}

@@ -341,6 +341,7 @@ def test_placement_paper_at_small_size(name: str, placed: Path, tmp_path: Path) 
     assert Path(made["page"]).is_file()
 
 
+@deep
 def test_many_threads_have_work() -> None:
     """The workload javac has two small compilations: one for each thread where that is asked for."""
     threads = run([ROOT / "bin/workload", "javac", "--size", "small", "--iterations", "1", "--threads", "6"])

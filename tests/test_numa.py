@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from conftest import AGENT, CACHE, VERIFY_HEAP, memgraft, system_jdk
+from conftest import AGENT, VERIFY_HEAP, fetched_jdk, memgraft, system_jdk
 from guest.jvm import QUICK, add_jvm, with_class_data
 from guest.machine import Node, Root, boot
 from processes import run
@@ -17,6 +17,7 @@ from tiers import deep
 # Eden is 72 MiB. Pages that a collector gave back would be placed anew.
 HEAP = ["-Xms160m", "-Xmx160m", "-Xmn96m", "-XX:-UseAdaptiveSizePolicy"]
 ENOUGH = 0.95
+TWO_NODES = [Node(1, 768), Node(1, 640)]
 # Makes huge pages, which move as a whole, as soon as the kernel finds small ones beside each other.
 EAGER_FOR_HUGE_PAGES = (
     "cd /sys/kernel/mm/transparent_hugepage && echo always >enabled && "
@@ -39,12 +40,10 @@ class Places:
 
 @pytest.fixture(scope="module")
 def guest(tmp_path_factory: pytest.TempPathFactory, programs: Path) -> Root:
-    """With the distribution's JVM as /jdk, and the newest fetched one, if any, as /newest."""
+    """With the distribution's JVM as /jdk."""
     folder = tmp_path_factory.mktemp("guest")
     root = Root(folder / "root")
     add_jvm(root, folder, programs)
-    if homes := sorted(CACHE.glob("temurin-25.*")):
-        root.add(with_class_data(Path(shutil.copytree(homes[-1], folder / "newest", symlinks=True))), "/newest")
     root.add(AGENT, "/libmemgraft_hotspot.so")
     return root
 
@@ -72,19 +71,12 @@ def summary(output: str) -> dict:
 def test_objects_lie_on_their_threads_node(guest: Root) -> None:
     cpus = [0, 1]
     runs = {
-        "stock": java(cpus, "-XX:+UseParallelGC"),
         "Parallel": grafted(cpus, "node:1048576", "-XX:+UseParallelGC", *VERIFY_HEAP),
         "Serial": grafted(cpus, "node:2097152", "-XX:+UseSerialGC", *VERIFY_HEAP),
         "G1": grafted(cpus, "none", "-XX:+UseG1GC", *VERIFY_HEAP),
     }
-    done = dict(zip(runs, boot(guest, [Node(1, 768), Node(1, 640)], list(runs.values())), strict=True))
-    for name, command in done.items():
+    for name, command in zip(runs, boot(guest, TWO_NODES, list(runs.values())), strict=True):
         assert command.exit_code == 0, f"{name}:\n{command.output}"
-    # So that the rest could fail: the first thread has touched all of eden before the other began.
-    stock = places(done.pop("stock").output)
-    assert len(stock) == len(cpus)
-    assert min(node.local_share for node in stock) < 0.5, stock
-    for name, command in done.items():
         found = places(command.output)
         assert len(found) == len(cpus)
         assert min(node.local_share for node in found) >= ENOUGH, f"{name}: {found}"
@@ -99,9 +91,20 @@ def test_objects_lie_on_their_threads_node(guest: Root) -> None:
 
 
 @deep
-def test_nodes_of_unequal_size_and_two_levels(guest: Root) -> None:
-    if not (guest.folder / "newest").exists():
-        pytest.skip(f"no Temurin 25 in {CACHE}: setup/jdks could not fetch it")
+def test_without_it_they_lie_elsewhere(guest: Root) -> None:
+    """So that the test above could fail: the first thread has touched all of eden before the other began."""
+    cpus = [0, 1]
+    [stock] = boot(guest, TWO_NODES, [java(cpus, "-XX:+UseParallelGC")])
+    assert stock.exit_code == 0, stock.output
+    found = places(stock.output)
+    assert len(found) == len(cpus)
+    assert min(node.local_share for node in found) < 0.5, found
+
+
+@deep
+def test_nodes_of_unequal_size_and_two_levels(guest: Root, tmp_path: Path) -> None:
+    newest = shutil.copytree(fetched_jdk("25").home, tmp_path / "newest", symlinks=True)
+    guest.add(with_class_data(newest), "/newest")
     # A CPU of each node; the first has two.
     cpus = [0, 2, 3]
     tlabs = ["-XX:TLABSize=16k", "-XX:-ResizeTLAB"]

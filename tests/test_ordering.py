@@ -139,7 +139,7 @@ def measured_with(placement: str, folder: Path) -> list[str]:
 @combinations(placement=list(SAVINGS), strength=0)
 def test_each_saving_alone(placement: str, distribution_jdk: Jdk, tmp_path: Path, read_summaries: Summaries) -> None:
     workload = [ROOT / "bin/workload", "xalan", "--jvm=-Xbatch", *measured_with(placement, tmp_path)]
-    result = run(["env", f"JAVA_HOME={distribution_jdk.home}", *workload, "--size", "small", "--iterations", "3"])
+    result = run(["env", f"JAVA_HOME={distribution_jdk.home}", *workload, "--size", "small", "--iterations", "1"])
     assert result.returncode == 0, result.stderr
     done = read_summaries()[0]["grafts"]["ordering"]
     assert done["placement"] == placement
@@ -174,7 +174,7 @@ def test_programs_run_as_before(jdk: Jdk, collector: str, tmp_path: Path) -> Non
     # Programs check their own results.
     done = ordered(
         tmp_path / "report.json",
-        *[ROOT / "bin/workload", "xalan", *jvm, "--size", "small", "--iterations", "3"],
+        *[ROOT / "bin/workload", "xalan", *jvm, "--size", "small", "--iterations", "1"],
         JAVA_HOME=str(jdk.home),
     )
     assert done["check"]["methods"] > 20
@@ -249,7 +249,7 @@ def test_beside_the_other_grafts(distribution_jdk: Jdk, tmp_path: Path) -> None:
 def test_relaxed_methods_keep_the_java_memory_model(distribution_jdk: Jdk, tmp_path: Path) -> None:
     names = tmp_path / "relaxed, 100%.txt"
     names.write_text("# of the JDK's own\njava.util.HashMap\njava.lang.AbstractStringBuilder.append\n")
-    workload = [ROOT / "bin/workload", "xalan", "--jvm=-Xbatch", "--size", "small", "--iterations", "3"]
+    workload = [ROOT / "bin/workload", "xalan", "--jvm=-Xbatch", "--size", "small", "--iterations", "1"]
     environment = {"JAVA_HOME": str(distribution_jdk.home)}
     done = ordered(tmp_path / "report.json", *workload, options=("--relaxed", str(names)), **environment)
     assert done["c2"]["relaxed"] > 0

@@ -322,19 +322,19 @@ def test_halves_of_a_huge_page_part(guest: Root) -> None:
 CHECKING = ("steady", "exit", "fork", "unmap", "mlock")
 
 
-@pytest.mark.parametrize("monitor", [INSIDE, HINTS])
-def test_no_program_is_harmed(guest: Root, monitor: str) -> None:
+def test_no_program_is_harmed(guest: Root) -> None:
     """Whatever is seen of it, and moved: a busy machine may leave little time for that.
 
     Hints are the kernel's own, so that little of ours could do harm there; all cases of them are deep.
     """
-    hints = monitor == HINTS
-    names = CHECKING[:2] if hints else CHECKING
-    cases = [placed(f"/bin/touching {name} 3", monitor=monitor, interval=0.5) for name in names]
-    commands = [QUICK_HINTS if hints else "true", *cases]
-    quick, *done = boot(guest, [NODE] * 2, commands, numa_balancing=hints, concurrent=True)
-    assert quick.exit_code == 0, quick.output
-    for name, one in zip(names, map(ran, done), strict=True):
+    cases = [*((name, INSIDE) for name in CHECKING), *((name, HINTS) for name in CHECKING[:2])]
+    commands = [placed(f"/bin/touching {name} 2", monitor=monitor, interval=0.5) for name, monitor in cases]
+    balancing = "/proc/sys/kernel/numa_balancing"
+    commands.insert(len(CHECKING), f"echo 1 >{balancing} && {QUICK_HINTS}")
+    off, *done = boot(guest, [NODE] * 2, [f"echo 0 >{balancing}", *commands], numa_balancing=True, concurrent=True)
+    hints = done.pop(len(CHECKING))
+    assert (off.exit_code, hints.exit_code) == (0, 0), off.output + hints.output
+    for (name, monitor), one in zip(cases, map(ran, done), strict=True):
         assert f"touching {name}" in one.output, one.output
         assert one.placed.start.monitor.name == monitor
 

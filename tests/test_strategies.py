@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from conftest import (
     COLLECTORS,
-    JDKS,
+    EACH_VERSION,
     VERIFY_HEAP,
     Frozen,
     Jdk,
@@ -24,7 +24,7 @@ from conftest import (
 from processes import clean_environment, run
 from tiers import combinations, deep
 
-STRATEGIES = ["windows", "concurrent", "pause", "adaptive", "windows,against=non-temporal", "concurrent,against=bulk"]
+STRATEGIES = ["windows", "concurrent", "pause", "adaptive"]
 NEEDS_A_NURSERY = ("concurrent", "pause")
 HELPER = "memgraft-zero"
 Summaries = Callable[[], list[dict]]
@@ -34,17 +34,21 @@ def joins(_: str, collector: str, strategy: str) -> bool:
     return collector != "G1" or not strategy.startswith(NEEDS_A_NURSERY)
 
 
-@combinations(joins, jdk=JDKS, collector=COLLECTORS, strategy=STRATEGIES)
-def test_heap_is_right_under_verification(
-    jdk: Jdk, collector: str, strategy: str, tmp_path: Path, read_summaries: Summaries
-) -> None:
-    churn_under_verification(jdk, collector, agent_options(tmp_path, f"zeroing={strategy}"))
-    [summary] = read_summaries()
-    zeroing = summary["grafts"]["zeroing"]
+def verified(jdk: Jdk, collector: str, strategy: str, folder: Path) -> dict:
+    """What zeroing says of churn under verification."""
+    churn_under_verification(jdk, collector, agent_options(folder, f"zeroing={strategy}"))
+    [summary] = read_all(folder)
+    zeroing: dict = summary["grafts"]["zeroing"]
     assert zeroing["strategy"] == strategy.partition(",")[0]
     assert zeroing["missed_tlabs"] == 0
     assert zeroing["bytes"] == sum(by["bytes"] for by in zeroing["by"].values()) > 1_000_000
     assert zeroing["seconds"] == pytest.approx(sum(by["seconds"] for by in zeroing["by"].values()))
+    return zeroing
+
+
+@combinations(joins, jdk=EACH_VERSION, collector=COLLECTORS, strategy=STRATEGIES)
+def test_heap_is_right_under_verification(jdk: Jdk, collector: str, strategy: str, tmp_path: Path) -> None:
+    zeroing = verified(jdk, collector, strategy, tmp_path)
     if strategy == "windows":
         assert zeroing["windows"] > 250
         # At each collection, and for a large object, a thread's chunk is given up: some of it, not most.
@@ -62,7 +66,19 @@ def test_heap_is_right_under_verification(
         assert collector != "G1" or "concurrent" not in zeroing["decisions"]
 
 
-@combinations(jdk=JDKS, strategy=["windows", "concurrent", "adaptive"], strength=1)
+@combinations(
+    joins,
+    jdk=EACH_VERSION,
+    collector=COLLECTORS,
+    strategy=["windows,against=non-temporal", "concurrent,against=bulk"],
+    strength=1,
+)
+def test_heap_is_right_where_epochs_alternate(jdk: Jdk, collector: str, strategy: str, tmp_path: Path) -> None:
+    epochs = verified(jdk, collector, strategy, tmp_path)["epochs"]
+    assert f"{epochs['grafted']},against={epochs['baseline']}" == strategy
+
+
+@combinations(jdk=EACH_VERSION, strategy=["windows", "concurrent", "adaptive"], strength=1)
 def test_under_memory_pressure(jdk: Jdk, strategy: str, tmp_path: Path, read_summaries: Summaries) -> None:
     # Hardly more than what churn keeps alive: full collections, allocation outside TLABs, retries. Each thread may
     # hold 8 MiB of large arrays at once, which an eden of 3 MiB leaves to the old generation's 28 MiB.
@@ -75,7 +91,7 @@ def test_under_memory_pressure(jdk: Jdk, strategy: str, tmp_path: Path, read_sum
     assert zeroing["bytes"] > 0
 
 
-@combinations(jdk=JDKS, strategy=["windows,window=4096", "concurrent", "adaptive"], strength=1)
+@combinations(jdk=EACH_VERSION, strategy=["windows,window=4096", "concurrent", "adaptive"], strength=1)
 def test_small_fixed_tlabs_and_many_threads(jdk: Jdk, strategy: str, tmp_path: Path, read_summaries: Summaries) -> None:
     sizes = ["-XX:TLABSize=16k", "-XX:MinTLABSize=2k", "-XX:-ResizeTLAB"]
     options = ["-XX:+UseParallelGC", *sizes, *VERIFY_HEAP, *agent_options(tmp_path, f"zeroing={strategy}")]
@@ -209,7 +225,7 @@ def read_all(folder: Path) -> list[dict]:
     return [json.loads(file.read_text()) for file in folder.glob("jvm-*.json")]
 
 
-@combinations(jdk=JDKS, collector=["Serial", "Parallel"], strategy=["windows", "concurrent"], strength=1)
+@combinations(jdk=EACH_VERSION, collector=["Serial", "Parallel"], strategy=["windows", "concurrent"], strength=1)
 def test_histogram_and_heap_dump_in_mid_run(
     jdk: Jdk,
     collector: str,
@@ -251,12 +267,14 @@ def test_a_crash_in_mid_zeroing_is_an_ordinary_crash(
 
 
 def test_programs_are_started_in_mid_zeroing(
-    jdk: Jdk, tmp_path: Path, programs: Path, read_summaries: Summaries
+    jdk_of_each_version: Jdk, tmp_path: Path, programs: Path, read_summaries: Summaries
 ) -> None:
     options = ["-XX:+UseParallelGC", "-Xmx64m", *VERIFY_HEAP, *agent_options(tmp_path, "zeroing=concurrent")]
     for how in ("POSIX_SPAWN", "FORK"):
         launch = f"-Djdk.lang.Process.launchMechanism={how}"
-        result = run([jdk.java, *options, launch, "-cp", programs, "StartProgramsWhileAllocating", "30"])
+        result = run(
+            [jdk_of_each_version.java, *options, launch, "-cp", programs, "StartProgramsWhileAllocating", "30"]
+        )
         assert result.returncode == 0, result.stderr
         assert result.stdout == "30 programs ended with 0\n"
     assert all(summary["grafts"]["zeroing"]["missed_tlabs"] == 0 for summary in read_summaries())

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from conftest import EACH_VERSION, ROOT, Jdk, fetched_jdk, memgraft
 from processes import run
-from tiers import combinations, deep
+from test_bytecode_engine import C1_ALONE
+from tiers import deep
 
 SPARK = ["sparkwordcount", "sparksort", "sparkaggregate", "sparkkmeans", "sparkregression"]
 WORKLOADS = ["lusearch", "luindex", "h2", "xalan", "jython", "javac", "saxon", "tomcat", "churn", *SPARK]
@@ -22,7 +23,7 @@ def words_of(workload: str) -> list[str | Path]:
 
 
 # The others run in tests of other files.
-GATE = {"lusearch", "jython", "saxon", "tomcat", "sparkwordcount"}
+GATE = {"lusearch", "jython", "saxon", "tomcat"}
 
 
 @pytest.mark.parametrize("workload", [pytest.param(name, marks=[] if name in GATE else [deep]) for name in WORKLOADS])
@@ -55,7 +56,9 @@ def test_javac_runs_on_a_runtime_without_a_compiler() -> None:
     assert result.returncode == 0, result.stderr
 
 
-@combinations(jdk=EACH_VERSION, workload=["sparksort", "sparkkmeans", "sparkregression"], strength=0)
+@deep
+@pytest.mark.parametrize("jdk", EACH_VERSION, indirect=True)
+@pytest.mark.parametrize("workload", ["sparksort", "sparkkmeans", "sparkregression"])
 def test_spark_comes_out_the_same_on_any_jdk_and_leaves_nothing(workload: str, jdk: Jdk, tmp_path: Path) -> None:
     """The workload itself checks that its checksum is the expected one; two threads are the tests' above."""
     words = ["--size", "small", "--iterations", "1", "--threads", "3", f"--jvm=-Djava.io.tmpdir={tmp_path}"]
@@ -74,7 +77,7 @@ def test_every_process_of_spark_has_the_graft(tmp_path: Path) -> None:
     temporary = tmp_path / "temporary files"
     temporary.mkdir()
     # What Runtime.maxMemory() says of this collector's heap is less than -Xmx and -Xms.
-    jvm = ["--jvm=-XX:+UseParallelGC", f"--jvm=-Djava.io.tmpdir={temporary}"]
+    jvm = ["--jvm=-XX:+UseParallelGC", f"--jvm={C1_ALONE}", f"--jvm=-Djava.io.tmpdir={temporary}"]
     words = ["--standalone", "--size", "small", "--iterations", "2", *jvm]
     report = tmp_path / "run.json"
     command = ["run", "--output", report, "--ordering", "sc", "--", ROOT / "bin/workload", "sparkwordcount", *words]

@@ -87,8 +87,7 @@ def test_the_memory_model_is_asked_whether_that_is_enough(hunt: Hunt) -> None:
     assert (model["enough"], model["more"]) == (True, [])
     assert model["everything"]["failures"] == model["found"]["failures"] == 0
     assert model["everything"]["launches"] == model["found"]["launches"] == 6
-    hunt.output = hunt.output.with_name("again")
-    said = hunt("conflicts=a.A.x", OTHERS).out
+    said = hunt("conflicts=a.A.x", OTHERS, options=("--resume",)).out
     assert "those found, weak memory        0         6" in said
     assert "by the Java memory model" not in said
 
@@ -110,8 +109,7 @@ def test_what_the_memory_model_needs_besides_is_found(hunt: Hunt) -> None:
     assert "weak memory, in order: a.A.x" in page
     rules = json.loads((hunt.output / "finding.sarif").read_text())["runs"][0]["results"]
     assert [one["message"]["text"].partition(":")[0] for one in rules] == ["a.A.x", "a.A.y"]
-    hunt.output = hunt.output.with_name("again")
-    said = " ".join(hunt(*words).out.split())
+    said = " ".join(hunt(*words, options=("--resume",)).out.split())
     assert "That is enough on this machine and not by the Java memory model: with weak memory " in said
     assert " launches failed with it in order; a.A.y must be in order, too." in said
     assert "a.A.y: declare it volatile" in said
