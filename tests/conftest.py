@@ -35,7 +35,7 @@ JDKS_AARCH64 = CACHE.parent / "jdks-aarch64"
 # Under these HotSpot checks all that it has, before and after every collection.
 VERIFY_EVERYTHING = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+VerifyBeforeGC", "-XX:+VerifyAfterGC"]
 # Under these it walks and checks its whole heap, and what threads refer to. Tables of classes, strings and code are
-# left out: they take two thirds of the time, and no graft touches them.
+# left out: they take two thirds of the time, and no graft of allocation touches them.
 VERIFY_HEAP = [*VERIFY_EVERYTHING, "-XX:VerifySubSet=threads,heap"]
 
 

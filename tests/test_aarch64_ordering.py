@@ -6,7 +6,7 @@ Emulation on an x86 machine shows no weak ordering; that the fences suffice is s
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, VERIFY_HEAP
+from conftest import ROOT, VERIFY_EVERYTHING
 from processes import run
 from test_aarch64 import EACH_AARCH64, HEAP, ORDERED, Summaries
 from test_bytecode_engine import JAR
@@ -198,7 +198,7 @@ def test_ordered_programs_run_as_before(
 ) -> None:
     """The program checks its own results: unaligned accesses, checksums, copies and exchanges among them."""
     placement, collector, *executor = how.split()
-    jvm = [f"-XX:+Use{collector}GC", *HEAP, *VERIFY_HEAP, *executor]
+    jvm = [f"-XX:+Use{collector}GC", *HEAP, *VERIFY_EVERYTHING, *executor]
     rounds = 30000
     done = run([*java_aarch64, *jvm, *ordering(agent_aarch64, tmp_path, placement), *counting(programs, rounds)])
     assert done.returncode == 0, done.stdout + done.stderr

@@ -14,7 +14,7 @@ from conftest import (
     EACH_VERSION,
     ROOT,
     UNORDERED_AGENT,
-    VERIFY_HEAP,
+    VERIFY_EVERYTHING,
     Jdk,
     fetched_jdk,
     jdk_called,
@@ -170,7 +170,7 @@ def test_without_its_fences_stores_are_overtaken(distribution_jdk: Jdk, tmp_path
 
 @combinations(jdk=EACH_VERSION, collector=COLLECTORS, strength=1)
 def test_programs_run_as_before(jdk: Jdk, collector: str, tmp_path: Path) -> None:
-    jvm = [f"--jvm={option}" for option in (f"-XX:+Use{collector}GC", "-Xbatch", *VERIFY_HEAP)]
+    jvm = [f"--jvm={option}" for option in (f"-XX:+Use{collector}GC", "-Xbatch", *VERIFY_EVERYTHING)]
     # Programs check their own results.
     done = ordered(
         tmp_path / "report.json",
@@ -240,7 +240,7 @@ def ordered_accesses(done: dict[str, Any]) -> int:
 
 def test_beside_the_other_grafts(distribution_jdk: Jdk, tmp_path: Path) -> None:
     options = ("--zeroing", "bulk", "--buffers", "thread=16k,core=256k")
-    jvm = [f"--jvm={option}" for option in ("-XX:+UseParallelGC", "-Xbatch", *VERIFY_HEAP)]
+    jvm = [f"--jvm={option}" for option in ("-XX:+UseParallelGC", "-Xbatch", *VERIFY_EVERYTHING)]
     workload = [ROOT / "bin/workload", "churn", *jvm, "--size", "small", "--iterations", "2"]
     done = ordered(tmp_path / "report.json", *workload, options=options, JAVA_HOME=str(distribution_jdk.home))
     assert done["check"]["unsafe"] == 0 < done["check"]["methods"]
