@@ -15,7 +15,11 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * stores up to now. So no value is given that the model forbids. No value comes out of thin air:
  * each one was stored before.
  *
- * <p>A variable is an object and a number: of an array the index, else that of the field.
+ * <p>A variable is an object and a number: of an array the index, else that of the field. One is
+ * forgotten where another comes to its place. When it is stored again, the value that was there is
+ * given to others only if no store that was forgotten may be newer: the value was loaded before the
+ * memory was asked, and a store is done after it was remembered. So each place counts the stores
+ * that are under way there, and knows when the last one was done.
  */
 final class WeakMemory {
   /** The object of static fields. */
@@ -27,6 +31,7 @@ final class WeakMemory {
   private static final int VARIABLES = 1 << 14;
   private static final int STRIPES = 1 << 8;
   private static final int NOBODY = -1;
+  private static final int NOWHERE = -1;
 
   /** One in so many loads that could get an old value takes the newest. */
   private static final int NEWEST_ONE_IN = 2;
@@ -39,10 +44,18 @@ final class WeakMemory {
   private final Object[] stripes = new Object[STRIPES];
   private final AtomicLongArray stored = new AtomicLongArray(MOST_THREADS);
   private final Thread[] owners = new Thread[MOST_THREADS];
+  private final LastStore[] lastStores = new LastStore[MOST_THREADS];
 
   /** All numbers that were given out are below. */
   private volatile int numbers;
 
+  /** By place: stores that are remembered, and may not have been done. Guarded by its stripe. */
+  private final int[] underWay = new int[VARIABLES];
+
+  /** By place: the tick at which the last one was known to be done. Guarded by its stripe. */
+  private final long[] done = new long[VARIABLES];
+
+  private final AtomicLong ticks = new AtomicLong();
   private final AtomicInteger epoch = new AtomicInteger();
   private final AtomicLong loads = new AtomicLong();
   private final AtomicLong stale = new AtomicLong();
@@ -53,6 +66,14 @@ final class WeakMemory {
     for (int i = 0; i < STRIPES; i++) {
       stripes[i] = new Object();
     }
+    for (int i = 0; i < MOST_THREADS; i++) {
+      lastStores[i] = new LastStore();
+    }
+  }
+
+  /** Where the thread of a number stored last; whoever gets the number knows that it was done. */
+  private static final class LastStore {
+    private int place = NOWHERE;
   }
 
   /** What one thread has seen. It is the thread's alone. */
@@ -67,6 +88,9 @@ final class WeakMemory {
 
     /** The method that is about to be entered; 0: none. */
     private int calling;
+
+    /** A tick before this thread loaded what was there when it stores next. */
+    private long since;
 
     private long random;
     private final Object[] reached = new Object[64];
@@ -108,6 +132,19 @@ final class WeakMemory {
     View view = new View(freeNumber());
     view.acquire();
     return view;
+  }
+
+  /** What this thread stored last is in memory: it has gone on. */
+  private void lastStoreIsDone(View view) {
+    LastStore last = lastStores[view.number];
+    if (last.place != NOWHERE) {
+      long now = ticks.incrementAndGet();
+      synchronized (stripeOf(last.place)) {
+        underWay[last.place]--;
+        done[last.place] = Math.max(done[last.place], now);
+      }
+      last.place = NOWHERE;
+    }
   }
 
   /** A thread that has ended leaves its number; whoever gets it has seen all that it stored. */
@@ -247,25 +284,34 @@ final class WeakMemory {
   private void store(
       Object given, int where, long oldBits, Object old, long bits, Object reference) {
     View view = view();
+    if (view.number != NOBODY) {
+      lastStoreIsDone(view);
+    }
     Object at = given == null ? STATICS : given;
     int place = placeOf(at, where);
     synchronized (stripeOf(place)) {
       Variable variable = known(place, at, where);
       if (view.number == NOBODY) {
-        // Nobody could tell who has seen this one.
+        // Nobody could tell who has seen this one, nor when it is done.
         variables[place] = null;
+        underWay[place]++;
         return;
       }
       if (variable == null) {
         variable = new Variable(at, where);
-        variable.add(new Value(NOBODY, 0, oldBits, old));
+        if (underWay[place] == 0 && done[place] <= view.since) {
+          variable.add(new Value(NOBODY, 0, oldBits, old));
+        }
         variables[place] = variable;
       }
       long number = stored.incrementAndGet(view.number);
       view.seen[view.number] = number;
       variable.add(new Value(view.number, number, bits, reference));
       variable.got[view.number] = variable.count - 1 + variable.dropped;
+      underWay[place]++;
+      lastStores[view.number].place = place;
     }
+    view.since = ticks.get();
   }
 
   int loadInt(Object at, int where, int real) {
@@ -362,6 +408,7 @@ final class WeakMemory {
     View view = views.get();
     view.calling = 0;
     view.acquire();
+    view.since = ticks.get();
   }
 
   /** After a final field was loaded: this thread has seen what its constructor stored. */
@@ -388,6 +435,7 @@ final class WeakMemory {
     if (view.calling != 0) {
       view.calling = 0;
       view.acquire();
+      view.since = ticks.get();
     }
   }
 
@@ -402,6 +450,7 @@ final class WeakMemory {
     view.calling = 0;
     if (!called) {
       view.acquire();
+      view.since = ticks.get();
     }
   }
 

@@ -256,6 +256,54 @@ class WeakMemoryTest {
         });
   }
 
+  /** So many others are stored that each place gets another variable. */
+  private void forgetAll() {
+    for (int i = 0; i < 400_000; i++) {
+      memory.storeInt(new Object(), i, 1, 2);
+    }
+  }
+
+  @Test
+  void ofAVariableThatIsRememberedAgainALoadMayGetWhatWasThere() {
+    Object at = new Object();
+    for (int i = 0; i < MANY; i++) {
+      memory.storeInt(at, i, 5, 7);
+    }
+    forgetAll();
+    there(
+        () -> {
+          memory.acquire();
+          for (int i = 0; i < MANY; i++) {
+            memory.storeInt(at, i, 7, 9);
+          }
+        });
+    int old = 0;
+    for (int i = 0; i < MANY; i++) {
+      old += memory.loadInt(at, i, 9) == 7 ? 1 : 0;
+    }
+    assertTrue(old > MANY / 4 && old < MANY, "old: " + old);
+  }
+
+  /** The other thread has loaded what was there before this one stored, or had done so. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aThreadSeesItsOwnStoreThoughItIsForgotten(boolean isUnderWay) {
+    for (int i = 0; i < 5; i++) {
+      Object at = new Object();
+      there(memory::acquire);
+      memory.storeInt(at, 0, 5, 7);
+      if (isUnderWay) {
+        there(this::forgetAll);
+      } else {
+        forgetAll();
+      }
+      there(() -> memory.storeInt(at, 0, 5, 9));
+      for (int load = 0; load < 10; load++) {
+        assertEquals(9, memory.loadInt(at, 0, 9));
+      }
+    }
+  }
+
   @Test
   void moreThreadsThanItCountsGetWhatIsThere() throws InterruptedException {
     Object at = new Object();
