@@ -69,9 +69,10 @@ def fetched_jdk(version: str) -> Jdk:
     return Jdk(homes[-1])
 
 
-JDKS = ["distribution", "17", "21", "25"]
 EACH_VERSION = ["distribution", "21", "25"]
 """One JVM of each feature version: the distribution's is a 17."""
+SECOND_BUILDS = ["17"]
+JDKS = [*EACH_VERSION, *SECOND_BUILDS]
 COLLECTORS = ["Serial", "Parallel", "G1"]
 
 
@@ -92,10 +93,14 @@ def jdk_called(name: str) -> Jdk:
     return system_jdk() if name == "distribution" else fetched_jdk(name)
 
 
-@pytest.fixture(params=JDKS)
+@pytest.fixture(params=[*EACH_VERSION, *(pytest.param(name, marks=pytest.mark.deep) for name in SECOND_BUILDS)])
 def jdk(request: pytest.FixtureRequest) -> Jdk:
-    """Each JVM that the grafts must join."""
+    """Each JVM that the grafts must join; the gate has one of each version."""
     return jdk_called(request.param)
+
+
+on_every_build = pytest.mark.parametrize("jdk", JDKS, indirect=True)
+"""Where joints are looked for: they differ between builds."""
 
 
 @pytest.fixture(params=EACH_VERSION)

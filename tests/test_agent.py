@@ -15,12 +15,14 @@ from conftest import (
     EACH_VERSION,
     FORGETFUL_AGENT,
     JDKS,
+    SECOND_BUILDS,
     VERIFY_HEAP,
     Jdk,
     agent_options,
     churn,
     churn_under_verification,
     fetched_jdk,
+    on_every_build,
 )
 from processes import clean_environment, run
 from tiers import combinations
@@ -46,12 +48,10 @@ def test_heap_is_right_under_verification(
     assert 0 < zeroing["seconds"] <= summary["user_seconds"] + summary["system_seconds"]
 
 
-def test_small_fixed_tlabs_and_many_threads(
-    jdk_of_each_version: Jdk, tmp_path: Path, read_summaries: Summaries
-) -> None:
+def test_small_fixed_tlabs_and_many_threads(jdk: Jdk, tmp_path: Path, read_summaries: Summaries) -> None:
     sizes = ["-XX:TLABSize=16k", "-XX:MinTLABSize=2k", "-XX:-ResizeTLAB"]
     options = ["-XX:+UseParallelGC", *sizes, *VERIFY_HEAP, *agent_options(tmp_path, "zeroing=non-temporal")]
-    result = run(churn(jdk_of_each_version, options, threads=16, iterations=1))
+    result = run(churn(jdk, options, threads=16, iterations=1))
     assert result.returncode == 0, result.stderr
     zeroing = read_summaries()[0]["grafts"]["zeroing"]
     assert zeroing["tlabs"] > 1000
@@ -75,7 +75,7 @@ def test_churn_notices_a_graft_that_forgets_a_word(
         assert read_summaries()[0]["grafts"]["zeroing"]["strategy"] == "bulk", "it had joined"
 
 
-@combinations(jdk=EACH_VERSION, collector=COLLECTORS, strength=1)
+@combinations(also_deep={"jdk": SECOND_BUILDS}, jdk=EACH_VERSION, collector=COLLECTORS, strength=1)
 def test_histogram_and_heap_dump_in_mid_run(
     jdk: Jdk, collector: str, tmp_path: Path, read_summaries: Summaries, programs: Path
 ) -> None:
@@ -160,6 +160,7 @@ def copy_with_libjvm(jdk: Jdk, home: Path, *objcopy: str) -> Jdk:
     return Jdk(home)
 
 
+@on_every_build
 def test_a_stripped_libjvm_is_refused(jdk: Jdk, tmp_path: Path, programs: Path) -> None:
     line = refused(copy_with_libjvm(jdk, tmp_path / "stripped", "--strip-unneeded"), [], programs)
     assert "found a stripped libjvm.so" in line
@@ -182,6 +183,7 @@ def test_a_libjvm_without_a_joint_is_refused(
     assert f"looked for {looked_for}" in line
 
 
+@on_every_build
 def test_flags_that_contradict_the_graft_are_refused(jdk: Jdk, programs: Path) -> None:
     command = [jdk.java, f"-agentpath:{AGENT}=zeroing=bulk", "-XX:-ZeroTLAB", "-cp", programs, "ShowJoints"]
     result = run(command)
@@ -294,16 +296,17 @@ def test_a_summary_that_cannot_be_written_does_not_hurt_the_program(
     assert errors.count("\n") == 1
 
 
-def test_class_data_sharing_stays_on(jdk_of_each_version: Jdk, tmp_path: Path, programs: Path) -> None:
+def test_class_data_sharing_stays_on(jdk: Jdk, tmp_path: Path, programs: Path) -> None:
     # Made here, because the fetched runtimes carry no archive of their own. -Xshare:on fails where it cannot be used.
     archive = f"-XX:SharedArchiveFile={tmp_path / 'classes.jsa'}"
-    dumped = run([jdk_of_each_version.java, archive, "-Xshare:dump"])
+    dumped = run([jdk.java, archive, "-Xshare:dump"])
     assert dumped.returncode == 0, dumped.stdout + dumped.stderr
     options = [archive, "-Xshare:on", *agent_options(tmp_path, "zeroing=bulk")]
-    result = run([jdk_of_each_version.java, *options, "-cp", programs, "ShowJoints"])
+    result = run([jdk.java, *options, "-cp", programs, "ShowJoints"])
     assert result.returncode == 0, result.stdout + result.stderr
 
 
+@on_every_build
 def test_check_finds_every_collector_of_this_jvm(jdk: Jdk, tmp_path: Path) -> None:
     result = run([jdk.java, "-XX:+ZeroTLAB", f"-agentpath:{AGENT}=check,summary={tmp_path}", "-version"])
     assert (result.returncode, result.stderr) == (0, "")

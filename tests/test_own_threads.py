@@ -104,13 +104,11 @@ def test_every_thread_has_its_owner(jdk: Jdk, collector: str, workers: set[str],
     assert workers or not collecting
 
 
-def test_threads_that_only_some_options_start(
-    jdk_of_each_version: Jdk, distribution_jdk: Jdk, tmp_path: Path, programs: Path
-) -> None:
+def test_threads_that_only_some_options_start(jdk: Jdk, distribution_jdk: Jdk, tmp_path: Path, programs: Path) -> None:
     options = ["-XX:+UseG1GC", "-XX:+UseStringDeduplication", "-Xlog:async", f"-Xlog:gc:file={tmp_path / 'gc.log'}"]
     recording = [f"-XX:StartFlightRecording=filename={tmp_path / 'recording.jfr'}", "-Xlog:jfr+startup=off"]
     jcmd = distribution_jdk.home / "bin/jcmd"  # the fetched ones are without tools
-    found = check_every_thread(threads_of(jdk_of_each_version, [*options, *recording], programs, jcmd))
+    found = check_every_thread(threads_of(jdk, [*options, *recording], programs, jcmd))
     assert found["AsyncLog Thread"] == "vm"
     assert found["JFR Recorder Thread"] == "vm"
     assert found["Attach Listener"] == "vm"

@@ -13,6 +13,7 @@ import pytest
 from conftest import (
     COLLECTORS,
     EACH_VERSION,
+    SECOND_BUILDS,
     VERIFY_HEAP,
     Frozen,
     Jdk,
@@ -25,6 +26,7 @@ from processes import clean_environment, run
 from tiers import combinations, deep
 
 STRATEGIES = ["windows", "concurrent", "pause", "adaptive"]
+DEEP_JDKS = {"jdk": SECOND_BUILDS}
 NEEDS_A_NURSERY = ("concurrent", "pause")
 HELPER = "memgraft-zero"
 Summaries = Callable[[], list[dict]]
@@ -46,7 +48,7 @@ def verified(jdk: Jdk, collector: str, strategy: str, folder: Path) -> dict:
     return zeroing
 
 
-@combinations(joins, jdk=EACH_VERSION, collector=COLLECTORS, strategy=STRATEGIES)
+@combinations(joins, also_deep=DEEP_JDKS, jdk=EACH_VERSION, collector=COLLECTORS, strategy=STRATEGIES)
 def test_heap_is_right_under_verification(jdk: Jdk, collector: str, strategy: str, tmp_path: Path) -> None:
     zeroing = verified(jdk, collector, strategy, tmp_path)
     if strategy == "windows":
@@ -68,6 +70,7 @@ def test_heap_is_right_under_verification(jdk: Jdk, collector: str, strategy: st
 
 @combinations(
     joins,
+    also_deep=DEEP_JDKS,
     jdk=EACH_VERSION,
     collector=COLLECTORS,
     strategy=["windows,against=non-temporal", "concurrent,against=bulk"],
@@ -78,7 +81,7 @@ def test_heap_is_right_where_epochs_alternate(jdk: Jdk, collector: str, strategy
     assert f"{epochs['grafted']},against={epochs['baseline']}" == strategy
 
 
-@combinations(jdk=EACH_VERSION, strategy=["windows", "concurrent", "adaptive"], strength=1)
+@combinations(also_deep=DEEP_JDKS, jdk=EACH_VERSION, strategy=["windows", "concurrent", "adaptive"], strength=1)
 def test_under_memory_pressure(jdk: Jdk, strategy: str, tmp_path: Path, read_summaries: Summaries) -> None:
     # Hardly more than what churn keeps alive: full collections, allocation outside TLABs, retries. Each thread may
     # hold 8 MiB of large arrays at once, which an eden of 3 MiB leaves to the old generation's 28 MiB.
@@ -91,7 +94,9 @@ def test_under_memory_pressure(jdk: Jdk, strategy: str, tmp_path: Path, read_sum
     assert zeroing["bytes"] > 0
 
 
-@combinations(jdk=EACH_VERSION, strategy=["windows,window=4096", "concurrent", "adaptive"], strength=1)
+@combinations(
+    also_deep=DEEP_JDKS, jdk=EACH_VERSION, strategy=["windows,window=4096", "concurrent", "adaptive"], strength=1
+)
 def test_small_fixed_tlabs_and_many_threads(jdk: Jdk, strategy: str, tmp_path: Path, read_summaries: Summaries) -> None:
     sizes = ["-XX:TLABSize=16k", "-XX:MinTLABSize=2k", "-XX:-ResizeTLAB"]
     options = ["-XX:+UseParallelGC", *sizes, *VERIFY_HEAP, *agent_options(tmp_path, f"zeroing={strategy}")]
@@ -225,7 +230,13 @@ def read_all(folder: Path) -> list[dict]:
     return [json.loads(file.read_text()) for file in folder.glob("jvm-*.json")]
 
 
-@combinations(jdk=EACH_VERSION, collector=["Serial", "Parallel"], strategy=["windows", "concurrent"], strength=1)
+@combinations(
+    also_deep=DEEP_JDKS,
+    jdk=EACH_VERSION,
+    collector=["Serial", "Parallel"],
+    strategy=["windows", "concurrent"],
+    strength=1,
+)
 def test_histogram_and_heap_dump_in_mid_run(
     jdk: Jdk,
     collector: str,
@@ -267,14 +278,12 @@ def test_a_crash_in_mid_zeroing_is_an_ordinary_crash(
 
 
 def test_programs_are_started_in_mid_zeroing(
-    jdk_of_each_version: Jdk, tmp_path: Path, programs: Path, read_summaries: Summaries
+    jdk: Jdk, tmp_path: Path, programs: Path, read_summaries: Summaries
 ) -> None:
     options = ["-XX:+UseParallelGC", "-Xmx64m", *VERIFY_HEAP, *agent_options(tmp_path, "zeroing=concurrent")]
     for how in ("POSIX_SPAWN", "FORK"):
         launch = f"-Djdk.lang.Process.launchMechanism={how}"
-        result = run(
-            [jdk_of_each_version.java, *options, launch, "-cp", programs, "StartProgramsWhileAllocating", "30"]
-        )
+        result = run([jdk.java, *options, launch, "-cp", programs, "StartProgramsWhileAllocating", "30"])
         assert result.returncode == 0, result.stderr
         assert result.stdout == "30 programs ended with 0\n"
     assert all(summary["grafts"]["zeroing"]["missed_tlabs"] == 0 for summary in read_summaries())

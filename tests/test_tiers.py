@@ -35,6 +35,13 @@ def test_what_the_gate_leaves_out_is_deep() -> None:
     assert tiers == {("a", "1"): [], ("a", "2"): ["deep"], ("b", "1"): ["deep"], ("b", "2"): []}
 
 
+def test_more_values_of_a_factor_are_deep() -> None:
+    mark = combinations(also_deep={"second": "3"}, first="ab", second="12").mark
+    gate = [parameter.values for parameter in mark.args[1] if not parameter.marks]
+    assert gate == list(product("ab", "12"))
+    assert [parameter.values for parameter in mark.args[1] if parameter.marks] == list(product("ab", "3"))
+
+
 def test_every_file_with_deep_tests_is_in_an_area() -> None:
     here = Path(__file__).parent
     marked = {

@@ -6,9 +6,10 @@ what the gate runs a part of. A test is in the gate unless it carries `deep`.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations as subsets
 from itertools import product
+from types import MappingProxyType
 
 import pytest
 
@@ -40,13 +41,18 @@ def covering(rows: Sequence[Row], strength: int) -> list[Row]:
 
 
 def combinations(
-    valid: Callable[..., bool] = lambda *_: True, *, strength: int = 2, **factors: Sequence[str]
+    valid: Callable[..., bool] = lambda *_: True,
+    *,
+    strength: int = 2,
+    also_deep: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    **factors: Sequence[str],
 ) -> pytest.MarkDecorator:
     """Parametrizes a test with every combination of the factors' values that is valid.
 
-    The gate runs a covering array of that strength, and all others are deep.
+    The gate runs a covering array of that strength, and all others are deep, as are those with more values of a factor.
     """
-    rows = [row for row in product(*factors.values()) if valid(*row)]
-    gate = covering(rows, strength)
+    gate = covering([row for row in product(*factors.values()) if valid(*row)], strength)
+    everything = [[*values, *also_deep.get(name, [])] for name, values in factors.items()]
+    rows = [row for row in product(*everything) if valid(*row)]
     parameters = [pytest.param(*row, marks=[] if row in gate else [deep]) for row in rows]
     return pytest.mark.parametrize(tuple(factors), parameters, indirect=[name for name in factors if name in FIXTURES])

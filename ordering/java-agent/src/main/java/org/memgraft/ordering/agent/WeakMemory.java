@@ -15,11 +15,11 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * stores up to now. So no value is given that the model forbids. No value comes out of thin air:
  * each one was stored before.
  *
- * <p>A variable is an object and a number: of an array the index, else that of the field. One is
- * forgotten where another comes to its place. When it is stored again, the value that was there is
- * given to others only if no store that was forgotten may be newer: the value was loaded before the
- * memory was asked, and a store is done after it was remembered. So each place counts the stores
- * that are under way there, and knows when the last one was done.
+ * <p>A variable is an object and a number: of an array the index, else that of the field. A
+ * variable is forgotten when another one comes to its place. When it is stored again, what was
+ * there before becomes an old value only if no forgotten store can be newer than it. It was loaded
+ * before this class is told of the store; and each store is done only after this class was told of
+ * it. So each place counts the stores that are under way, and knows when the last one was done.
  */
 final class WeakMemory {
   /** The object of static fields. */
@@ -49,13 +49,15 @@ final class WeakMemory {
   /** All numbers that were given out are below. */
   private volatile int numbers;
 
-  /** By place: stores that are remembered, and may not have been done. Guarded by its stripe. */
+  /** By place: stores that may not have been done yet. Guarded by its stripe. */
   private final int[] underWay = new int[VARIABLES];
 
-  /** By place: the tick at which the last one was known to be done. Guarded by its stripe. */
+  /** By place: at which tick the last one was known to be done. Guarded by its stripe. */
   private final long[] done = new long[VARIABLES];
 
+  /** How many stores were known to be done. */
   private final AtomicLong ticks = new AtomicLong();
+
   private final AtomicInteger epoch = new AtomicInteger();
   private final AtomicLong loads = new AtomicLong();
   private final AtomicLong stale = new AtomicLong();
@@ -89,7 +91,9 @@ final class WeakMemory {
     /** The method that is about to be entered; 0: none. */
     private int calling;
 
-    /** A tick before this thread loaded what was there when it stores next. */
+    /**
+     * What this thread loads from now on is no older than the stores that were done at this tick.
+     */
     private long since;
 
     private long random;
@@ -107,6 +111,12 @@ final class WeakMemory {
       for (int i = 0; i < end; i++) {
         seen[i] = stored.get(i);
       }
+    }
+
+    /** May have synchronized with any other thread. Not within a store: its load came before. */
+    void synchronize() {
+      acquire();
+      since = ticks.get();
     }
 
     private void join(long[] others) {
@@ -407,8 +417,7 @@ final class WeakMemory {
   void acquire() {
     View view = views.get();
     view.calling = 0;
-    view.acquire();
-    view.since = ticks.get();
+    view.synchronize();
   }
 
   /** After a final field was loaded: this thread has seen what its constructor stored. */
@@ -434,8 +443,7 @@ final class WeakMemory {
     View view = views.get();
     if (view.calling != 0) {
       view.calling = 0;
-      view.acquire();
-      view.since = ticks.get();
+      view.synchronize();
     }
   }
 
@@ -449,8 +457,7 @@ final class WeakMemory {
     boolean called = view.calling == method;
     view.calling = 0;
     if (!called) {
-      view.acquire();
-      view.since = ticks.get();
+      view.synchronize();
     }
   }
 

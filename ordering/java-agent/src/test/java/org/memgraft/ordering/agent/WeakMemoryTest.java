@@ -258,7 +258,7 @@ class WeakMemoryTest {
 
   /** So many others are stored that each place gets another variable. */
   private void forgetAll() {
-    for (int i = 0; i < 400_000; i++) {
+    for (int i = 0; i < 200_000; i++) {
       memory.storeInt(new Object(), i, 1, 2);
     }
   }
@@ -284,7 +284,10 @@ class WeakMemoryTest {
     assertTrue(old > MANY / 4 && old < MANY, "old: " + old);
   }
 
-  /** The other thread has loaded what was there before this one stored, or had done so. */
+  /**
+   * The other thread loads what was there before this one stores; or after the memory was told of
+   * that store, which is under way until this thread tells of another one.
+   */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void aThreadSeesItsOwnStoreThoughItIsForgotten(boolean isUnderWay) {
