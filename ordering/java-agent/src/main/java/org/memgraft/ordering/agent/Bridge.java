@@ -67,7 +67,7 @@ final class Bridge {
 
   private static Map<String, MethodType> weak() {
     Map<String, MethodType> types = new TreeMap<>();
-    for (String name : List.of("acquire", "called", "barrier")) {
+    for (String name : List.of("acquire", "called", "barrier", "storing")) {
       types.put(name, MethodType.methodType(void.class));
     }
     for (String name : List.of("enter", "calling")) {

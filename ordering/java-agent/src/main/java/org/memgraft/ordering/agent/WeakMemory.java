@@ -1,5 +1,6 @@
 package org.memgraft.ordering.agent;
 
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
@@ -14,6 +15,12 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * the JDK does, are taken to order more than the model asks: after them a thread has seen all
  * stores up to now. So no value is given that the model forbids. No value comes out of thin air:
  * each one was stored before.
+ *
+ * <p>The program's variables are also stored by code that is not rewritten: by the JDK, by native
+ * code, by static initializers. This class does not hear of that. So a value is old only if the
+ * next store found it in memory, and a thread gets it only if that was after the thread had
+ * synchronized for the last time: whoever stored something unheard has synchronized since, or is
+ * about to. Time is counted in ticks. Where a store finds anything else, the variable is forgotten.
  *
  * <p>A variable is an object and a number: of an array the index, else that of the field. A
  * variable is forgotten when another one comes to its place. When it is stored again, what was
@@ -55,7 +62,7 @@ final class WeakMemory {
   /** By place: at which tick the last one was known to be done. Guarded by its stripe. */
   private final long[] done = new long[VARIABLES];
 
-  /** How many stores were known to be done. */
+  /** How many stores were begun. */
   private final AtomicLong ticks = new AtomicLong();
 
   private final AtomicInteger epoch = new AtomicInteger();
@@ -91,10 +98,11 @@ final class WeakMemory {
     /** The method that is about to be entered; 0: none. */
     private int calling;
 
-    /**
-     * What this thread loads from now on is no older than the stores that were done at this tick.
-     */
-    private long since;
+    /** At which tick it began a store: then it loaded what was there before. */
+    private long began;
+
+    /** Each store that this thread must have seen, heard or unheard, was done by this tick. */
+    private long synchronizedAt;
 
     private long random;
     private final Object[] reached = new Object[64];
@@ -111,22 +119,23 @@ final class WeakMemory {
       for (int i = 0; i < end; i++) {
         seen[i] = stored.get(i);
       }
+      // What this thread stored unheard is found by each store that begins at a later tick.
+      VarHandle.fullFence();
+      synchronizedAt = ticks.get();
     }
 
-    /** May have synchronized with any other thread. Not within a store: its load came before. */
-    void synchronize() {
-      acquire();
-      since = ticks.get();
-    }
-
-    private void join(long[] others) {
+    private void join(Released others) {
       for (int i = 0; i < MOST_THREADS; i++) {
-        seen[i] = Math.max(seen[i], others[i]);
+        seen[i] = Math.max(seen[i], others.seen[i]);
       }
+      synchronizedAt = Math.max(synchronizedAt, others.synchronizedAt);
     }
 
+    /** Whether it must not get what was there before. */
     private boolean hasSeen(Value value) {
-      return value.writer == NOBODY || seen[value.writer] >= value.number;
+      return value.writer == NOBODY
+          || seen[value.writer] >= value.number
+          || synchronizedAt >= value.began;
     }
 
     private int random(int below) {
@@ -144,16 +153,24 @@ final class WeakMemory {
     return view;
   }
 
-  /** What this thread stored last is in memory: it has gone on. */
-  private void lastStoreIsDone(View view) {
+  /** A store begins. What this thread stored last is in memory: it has gone on. */
+  private void begin(View view) {
+    view.began = ticks.incrementAndGet();
     LastStore last = lastStores[view.number];
     if (last.place != NOWHERE) {
-      long now = ticks.incrementAndGet();
       synchronized (stripeOf(last.place)) {
         underWay[last.place]--;
-        done[last.place] = Math.max(done[last.place], now);
+        done[last.place] = Math.max(done[last.place], view.began);
       }
       last.place = NOWHERE;
+    }
+  }
+
+  /** It may be done when the thread begins the next one. The caller holds the stripe. */
+  private void goesUnderWay(View view, int place) {
+    underWay[place]++;
+    if (view.number != NOBODY) {
+      lastStores[view.number].place = place;
     }
   }
 
@@ -175,15 +192,26 @@ final class WeakMemory {
   private static final class Value {
     private final int writer;
     private final long number;
+
+    /** At which tick its store began: the value before it was in memory later than that. */
+    private final long began;
+
     private final long bits;
     private final Object reference;
 
-    Value(int writer, long number, long bits, Object reference) {
+    Value(int writer, long number, long began, long bits, Object reference) {
       this.writer = writer;
       this.number = number;
+      this.began = began;
       this.bits = bits;
       this.reference = reference;
     }
+  }
+
+  /** What whoever loads a variable that is in order has seen thereby. */
+  private static final class Released {
+    private final long[] seen = new long[MOST_THREADS];
+    private long synchronizedAt;
   }
 
   /** What is known of a variable. Guarded by its stripe. */
@@ -207,12 +235,18 @@ final class WeakMemory {
     /** By thread: whether it keeps an old one as long as no newer one comes, and it may. */
     private final boolean[] keeps = new boolean[MOST_THREADS];
 
-    /** Of a variable that is in order: what whoever loads it has seen thereby. */
-    private long[] released;
+    /** Of a variable that is in order. */
+    private Released released;
 
     Variable(Object at, int where) {
       this.at = at;
       this.where = where;
+    }
+
+    /** Whether it was stored last what is given. */
+    boolean endsWith(long bits, Object reference) {
+      Value last = values[count - 1];
+      return last.bits == bits && last.reference == reference;
     }
 
     void add(Value value) {
@@ -291,12 +325,17 @@ final class WeakMemory {
     }
   }
 
+  /** Before a store loads what was there before. */
+  void storing() {
+    View view = view();
+    if (view.number != NOBODY) {
+      begin(view);
+    }
+  }
+
   private void store(
       Object given, int where, long oldBits, Object old, long bits, Object reference) {
     View view = view();
-    if (view.number != NOBODY) {
-      lastStoreIsDone(view);
-    }
     Object at = given == null ? STATICS : given;
     int place = placeOf(at, where);
     synchronized (stripeOf(place)) {
@@ -304,24 +343,22 @@ final class WeakMemory {
       if (view.number == NOBODY) {
         // Nobody could tell who has seen this one, nor when it is done.
         variables[place] = null;
-        underWay[place]++;
+        goesUnderWay(view, place);
         return;
       }
-      if (variable == null) {
+      if (variable == null || variable.count == 0 || !variable.endsWith(oldBits, old)) {
         variable = new Variable(at, where);
-        if (underWay[place] == 0 && done[place] <= view.since) {
-          variable.add(new Value(NOBODY, 0, oldBits, old));
+        if (underWay[place] == 0 && done[place] <= view.began) {
+          variable.add(new Value(NOBODY, 0, 0, oldBits, old));
         }
         variables[place] = variable;
       }
       long number = stored.incrementAndGet(view.number);
       view.seen[view.number] = number;
-      variable.add(new Value(view.number, number, bits, reference));
+      variable.add(new Value(view.number, number, view.began, bits, reference));
       variable.got[view.number] = variable.count - 1 + variable.dropped;
-      underWay[place]++;
-      lastStores[view.number].place = place;
+      goesUnderWay(view, place);
     }
-    view.since = ticks.get();
   }
 
   int loadInt(Object at, int where, int real) {
@@ -375,26 +412,34 @@ final class WeakMemory {
    */
   void releaseOf(Object given, int where) {
     View view = view();
+    if (view.number != NOBODY) {
+      begin(view);
+    }
     Object at = given == null ? STATICS : given;
     int place = placeOf(at, where);
     synchronized (stripeOf(place)) {
       Variable variable = known(place, at, where);
+      goesUnderWay(view, place);
       if (view.number == NOBODY) {
         variables[place] = null;
         return;
       }
-      if (variable == null) {
+      if (variable == null || variable.released == null) {
+        // What was stored before of a variable that is in order elsewhere alone, is not old.
         variable = new Variable(at, where);
         // Of earlier ones nothing is known: they may have released all that there was.
-        variable.released = new long[MOST_THREADS];
+        variable.released = new Released();
         for (int i = 0; i < MOST_THREADS; i++) {
-          variable.released[i] = stored.get(i);
+          variable.released.seen[i] = stored.get(i);
         }
+        variable.released.synchronizedAt = ticks.get();
         variables[place] = variable;
       }
+      Released released = variable.released;
       for (int i = 0; i < MOST_THREADS; i++) {
-        variable.released[i] = Math.max(variable.released[i], view.seen[i]);
+        released.seen[i] = Math.max(released.seen[i], view.seen[i]);
       }
+      released.synchronizedAt = Math.max(released.synchronizedAt, view.synchronizedAt);
     }
   }
 
@@ -417,7 +462,7 @@ final class WeakMemory {
   void acquire() {
     View view = views.get();
     view.calling = 0;
-    view.synchronize();
+    view.acquire();
   }
 
   /** After a final field was loaded: this thread has seen what its constructor stored. */
@@ -443,7 +488,7 @@ final class WeakMemory {
     View view = views.get();
     if (view.calling != 0) {
       view.calling = 0;
-      view.synchronize();
+      view.acquire();
     }
   }
 
@@ -457,7 +502,7 @@ final class WeakMemory {
     boolean called = view.calling == method;
     view.calling = 0;
     if (!called) {
-      view.synchronize();
+      view.acquire();
     }
   }
 

@@ -314,6 +314,7 @@ final class Weakener extends ClassVisitor {
     private void storeField(
         int instruction, String of, String field, Type type, int number, boolean isStatic) {
       super.visitVarInsn(type.getOpcode(Opcodes.ISTORE), value);
+      Bridge.callWeak(mv, "storing");
       if (!isStatic) {
         super.visitInsn(Opcodes.DUP);
         super.visitInsn(Opcodes.DUP);
@@ -388,6 +389,7 @@ final class Weakener extends ClassVisitor {
       if (elementsInOrder) {
         Bridge.callWeak(mv, "releaseOf");
       } else {
+        Bridge.callWeak(mv, "storing");
         super.visitInsn(Opcodes.DUP2);
         super.visitInsn(instruction - Opcodes.IASTORE + Opcodes.IALOAD);
         super.visitVarInsn(type.getOpcode(Opcodes.ILOAD), value);

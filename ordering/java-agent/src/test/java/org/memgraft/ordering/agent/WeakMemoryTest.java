@@ -47,11 +47,17 @@ class WeakMemoryTest {
         });
   }
 
+  /** As code does: it asks, loads what is there, and tells of the store before it is made. */
+  private void store(Object at, int where, int old, int now) {
+    memory.storing();
+    memory.storeInt(at, where, old, now);
+  }
+
   /** How often a load in the other thread gets the old value, of many variables. */
   private int old(Object at, Runnable before) {
     there(memory::acquire);
     for (int i = 0; i < MANY; i++) {
-      memory.storeInt(at, i, 5, 7);
+      store(at, i, 5, 7);
     }
     return there(
         () -> {
@@ -111,7 +117,7 @@ class WeakMemoryTest {
   void nothingIsOldOfAClassThatWasInitialized() {
     Object at = new Object();
     there(memory::acquire);
-    memory.storeInt(at, 1, 5, 7);
+    store(at, 1, 5, 7);
     memory.barrier();
     for (int i = 0; i < MANY; i++) {
       assertEquals(7, there(() -> memory.loadInt(at, 1, 7)));
@@ -128,9 +134,9 @@ class WeakMemoryTest {
     int old = 0;
     for (int i = 0; i < MANY; i++) {
       int where = i;
-      memory.storeInt(at, where, 5, 7);
+      store(at, where, 5, 7);
       memory.releaseOf(at, -1);
-      memory.storeInt(at, MANY + where, 5, 7);
+      store(at, MANY + where, 5, 7);
       old +=
           there(
               () -> {
@@ -146,11 +152,11 @@ class WeakMemoryTest {
   void aThreadSeesItsOwnStores() {
     Object at = new Object();
     there(memory::acquire);
-    memory.storeInt(at, 0, 1, 2);
+    store(at, 0, 1, 2);
     there(
         () -> {
           for (int i = 0; i < MANY; i++) {
-            memory.storeInt(at, 0, 2, 10 + i);
+            store(at, 0, 2, 10 + i);
             assertEquals(10 + i, memory.loadInt(at, 0, 10 + i));
           }
         });
@@ -166,6 +172,7 @@ class WeakMemoryTest {
     int[] last = new int[MANY];
     for (int value = 1; value <= 40; value++) {
       for (int i = 0; i < MANY; i++) {
+        seeded.storing();
         seeded.storeInt(at, i, value - 1, value);
       }
       int now = value;
@@ -186,7 +193,7 @@ class WeakMemoryTest {
     Object at = new Object();
     there(memory::acquire);
     for (int i = 0; i < MANY; i++) {
-      memory.storeInt(at, i, 0, 1);
+      store(at, i, 0, 1);
     }
     int stay =
         there(
@@ -209,9 +216,13 @@ class WeakMemoryTest {
     String before = "before";
     there(memory::acquire);
     for (int i = 0; i < MANY; i++) {
+      memory.storing();
       memory.storeLong(at, i, Long.MIN_VALUE, 1);
+      memory.storing();
       memory.storeFloat(at, MANY + i, -0.0f, 1);
+      memory.storing();
       memory.storeDouble(null, i, Double.MIN_VALUE, 1);
+      memory.storing();
       memory.storeReference(at, 2 * MANY + i, before, "after");
     }
     there(
@@ -240,15 +251,15 @@ class WeakMemoryTest {
   void whatIsForgottenIsNotOld() {
     there(memory::acquire);
     Object at = new Object();
-    memory.storeInt(at, 0, 5, 7);
+    store(at, 0, 5, 7);
     for (int i = 0; i < 200_000; i++) {
-      memory.storeInt(new Object(), i, 1, 2);
+      store(new Object(), i, 1, 2);
       memory.releaseOf(new Object(), i);
     }
     for (int i = 0; i < MANY; i++) {
       assertEquals(7, there(() -> memory.loadInt(at, 0, 7)));
     }
-    memory.storeInt(at, 1, 5, 7);
+    store(at, 1, 5, 7);
     there(
         () -> {
           memory.acquireOf(new Object(), 3);
@@ -259,7 +270,7 @@ class WeakMemoryTest {
   /** So many others are stored that each place gets another variable. */
   private void forgetAll() {
     for (int i = 0; i < 200_000; i++) {
-      memory.storeInt(new Object(), i, 1, 2);
+      store(new Object(), i, 1, 2);
     }
   }
 
@@ -267,14 +278,14 @@ class WeakMemoryTest {
   void ofAVariableThatIsRememberedAgainALoadMayGetWhatWasThere() {
     Object at = new Object();
     for (int i = 0; i < MANY; i++) {
-      memory.storeInt(at, i, 5, 7);
+      store(at, i, 5, 7);
     }
     forgetAll();
     there(
         () -> {
           memory.acquire();
           for (int i = 0; i < MANY; i++) {
-            memory.storeInt(at, i, 7, 9);
+            store(at, i, 7, 9);
           }
         });
     int old = 0;
@@ -293,10 +304,11 @@ class WeakMemoryTest {
   void aThreadSeesItsOwnStoreThoughItIsForgotten(boolean isUnderWay) {
     for (int i = 0; i < 5; i++) {
       Object at = new Object();
-      there(memory::acquire);
-      memory.storeInt(at, 0, 5, 7);
+      there(memory::storing);
+      store(at, 0, 5, 7);
       if (isUnderWay) {
         there(this::forgetAll);
+        there(memory::storing);
       } else {
         forgetAll();
       }
@@ -304,6 +316,78 @@ class WeakMemoryTest {
       for (int load = 0; load < 10; load++) {
         assertEquals(9, memory.loadInt(at, 0, 9));
       }
+    }
+  }
+
+  /** The JDK stores 5 for the other thread, of which the memory does not hear. */
+  @Test
+  void whatWasOverwrittenUnheardIsNotOld() {
+    Object at = new Object();
+    there(memory::acquire);
+    for (int i = 0; i < MANY; i++) {
+      store(at, i, 0, 1);
+    }
+    there(memory::acquire);
+    for (int i = 0; i < MANY; i++) {
+      store(at, i, 5, 7);
+    }
+    int old =
+        there(
+            () -> {
+              int fives = 0;
+              for (int i = 0; i < MANY; i++) {
+                int got = memory.loadInt(at, i, 7);
+                assertTrue(got == 5 || got == 7, "got: " + got);
+                fives += got == 5 ? 1 : 0;
+              }
+              return fives;
+            });
+    assertTrue(old > MANY / 4, "old: " + old);
+  }
+
+  /** The store is unheard again, and comes between a load of what was there and its store. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void whatWasOverwrittenMeanwhileIsNotOld(boolean isToldByAVariableInOrder) {
+    Object at = new Object();
+    Object flag = new Object();
+    memory.releaseOf(flag, 0);
+    ExecutorService third = Executors.newSingleThreadExecutor();
+    Runnable synchronize = () -> memory.acquireOf(flag, 0);
+    try {
+      third.submit(memory::acquire).get();
+      for (int i = 0; i < MANY; i++) {
+        int where = i;
+        store(at, where, 0, 1);
+        memory.storing();
+        there(
+            () -> {
+              memory.acquire();
+              memory.releaseOf(flag, 0);
+            });
+        third.submit(isToldByAVariableInOrder ? synchronize : memory::acquire).get();
+        memory.storeInt(at, where, 1, 7);
+        assertEquals(7, third.submit(() -> memory.loadInt(at, where, 7)).get());
+      }
+    } catch (InterruptedException | ExecutionException e) {
+      throw new AssertionError(e);
+    } finally {
+      third.shutdown();
+    }
+  }
+
+  /** Here code that is in order has stored it, and there code that is not. */
+  @Test
+  void whatWasOverwrittenInOrderIsNotOld() {
+    Object at = new Object();
+    there(memory::acquire);
+    for (int i = 0; i < MANY; i++) {
+      int where = i;
+      store(at, where, 0, 1);
+      memory.storing();
+      there(() -> memory.releaseOf(at, where));
+      memory.storeInt(at, where, 1, 7);
+      assertEquals(7, there(() -> memory.loadInt(at, where, 7)));
     }
   }
 
@@ -331,7 +415,7 @@ class WeakMemoryTest {
           Thread.onSpinWait();
         }
       }
-      memory.storeInt(at, 0, 5, 7);
+      store(at, 0, 5, 7);
       for (int i = 0; i < MANY; i++) {
         assertEquals(7, there(() -> memory.loadInt(at, 0, 7)));
       }

@@ -126,11 +126,14 @@ class WeakenerTest {
     assertEquals(
         List.of(
             "enter",
+            "storing",
             "storeInt",
             "loadReference",
+            "storing",
             "storeReference",
             "put reference",
             "loadLong",
+            "storing",
             "storeLong",
             "put counter",
             "acquire",
@@ -145,8 +148,10 @@ class WeakenerTest {
     assertEquals(
         List.of(
             "enter",
+            "storing",
             "storeInt",
             "loadReference",
+            "storing",
             "storeReference",
             "put reference",
             "(acquireFence)",
@@ -218,6 +223,7 @@ class WeakenerTest {
             "(<init>)",
             "called",
             "put name",
+            "storing",
             "storeInt",
             "put plain"),
         calls("<init>"));

@@ -193,6 +193,12 @@ final class Suite {
       add("sb-store-by-" + way, "the store: by " + way, stores, some);
       String passing = "x=1 by %s; y=1 by %s | r0=y; r1=x".formatted(way, way);
       add("mp-store-by-" + way, "message passing, stores by " + way, passing, some);
+      String covered = "x=3; x=1 by %s; r0=x | x=2 -> x".formatted(way);
+      add(
+          "cowr-store-by-" + way,
+          "a store covered by one by " + way + ", then read",
+          covered,
+          some);
     }
     for (String way : List.of("arraycopy", "clone", "copyof")) {
       String loads = "x=1; r0=y by %s | y=1; r1=x by %s".formatted(way, way);
