@@ -90,6 +90,11 @@ def test_openjdks_own_samples_show_nothing_that_they_forbid() -> None:
     assert guarded["PlainReads"] > 0 == guarded["VolatileGuard"]
 
 
+def test_classes_of_one_name_do_not_share_their_static_fields(programs: Path, tmp_path: Path) -> None:
+    _, printed = weakened(tmp_path / "report.json", "java", C1_ALONE, "-cp", programs, "StoreUnderOneName")
+    assert printed == "0\n"
+
+
 def test_the_jvm_verifies_every_class_of_the_program(tmp_path: Path) -> None:
     """And it comes to its right result: one thread gets no old values."""
     verify = [f"--jvm={C1_ALONE}", "--jvm=-XX:+UnlockDiagnosticVMOptions", "--jvm=-XX:+BytecodeVerificationLocal"]

@@ -105,7 +105,7 @@ public final class Agent {
       return Treatment.speculating(speculation, hierarchy);
     }
     if (weak != null) {
-      return Treatment.weakening(subset, hierarchy);
+      return Treatment.weakening(subset, hierarchy, weak);
     }
     return observe
         ? Treatment.watching(hierarchy, touches)
@@ -209,7 +209,7 @@ public final class Agent {
       nobodys.accept(nobodys.number("", false));
     }
     if (weak != null) {
-      Treatment.weakening(Subset.ALL, others)
+      Treatment.weakening(Subset.ALL, others, weak)
           .of(Offer.loaded(null, own), KnownClasses.Facts.NONE, new Sites());
     }
     if (speculation != null) {

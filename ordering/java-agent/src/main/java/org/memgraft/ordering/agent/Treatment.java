@@ -48,10 +48,12 @@ interface Treatment {
   }
 
   /** Weakens accesses but for those that the subset names. */
-  static Treatment weakening(Subset inOrder, Hierarchy hierarchy) {
-    FieldNumbers numbers = new FieldNumbers();
+  static Treatment weakening(Subset inOrder, Hierarchy hierarchy, WeakMemory memory) {
+    FieldNumbers numbers = new FieldNumbers(memory::isShared);
     return (offer, facts, sites) -> {
-      hierarchy.add(offer.loader(), new ClassReader(offer.bytes()));
+      ClassReader reader = new ClassReader(offer.bytes());
+      numbers.has(offer.loader(), reader.getClassName());
+      hierarchy.add(offer.loader(), reader);
       return Weakener.rewrite(offer.bytes(), offer.loader(), numbers, hierarchy, inOrder);
     };
   }

@@ -1,8 +1,13 @@
 package org.memgraft.ordering.agent;
 
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
+import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.Handle;
+import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 
@@ -10,14 +15,15 @@ import org.objectweb.asm.Type;
 final class WeakCode {
   /**
    * What of the JDK synchronizes with nobody, as long as it gets no object whose methods it may
-   * call. Everything else of it is taken to.
+   * call. Everything else of it is taken to. Integer.getInteger and its like read the system's
+   * properties, which are a map that threads may share, and Math.random has one state for all.
    */
   private static final Pattern WITHOUT_ORDER =
       Pattern.compile(
-          "java/lang/(Object\\.(<init>|getClass)|(Strict)?Math\\..*|Thread\\.(onSpinWait|currentThread"
+          "java/lang/(Object\\.(<init>|getClass)|(Strict)?Math\\.(?!random).*|Thread\\.(onSpinWait|currentThread"
               + "|sleep|yield)|System\\.(nanoTime|currentTimeMillis)|(Enum|Record)\\.<init>"
               + "|(Boolean|Byte|Character|Short|Integer|Long|Float|Double|Number|String|StringBuilder)"
-              + "\\..*)");
+              + "\\.(?!get(Boolean|Integer|Long)$).*)");
 
   /** The parameters of such a method: numbers and strings. */
   private static final Pattern WITHOUT_OBJECTS =
@@ -38,6 +44,26 @@ final class WeakCode {
           "Ljava/lang/Class;");
 
   private WeakCode() {}
+
+  /** By method: how many local variables it has. */
+  static Map<String, Integer> locals(ClassReader reader) {
+    Map<String, Integer> locals = new HashMap<>();
+    reader.accept(
+        new ClassVisitor(Rewriter.API) {
+          @Override
+          public MethodVisitor visitMethod(
+              int access, String method, String shape, String signature, String[] exceptions) {
+            return new MethodVisitor(Rewriter.API) {
+              @Override
+              public void visitMaxs(int stack, int variables) {
+                locals.put(method + shape, variables);
+              }
+            };
+          }
+        },
+        ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
+    return locals;
+  }
 
   /** Whether a class comes with the JVM; arrays do. */
   static boolean isOfTheJdk(String owner) {

@@ -1,6 +1,7 @@
 package org.memgraft.ordering.agent;
 
 import java.lang.invoke.VarHandle;
+import java.util.BitSet;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
@@ -47,7 +48,7 @@ final class WeakMemory {
   private static final int KEEPS_ONE_IN = 2;
 
   private final long seed;
-  private final Variable[] variables = new Variable[VARIABLES];
+  private final WeakVariable[] variables = new WeakVariable[VARIABLES];
   private final Object[] stripes = new Object[STRIPES];
   private final AtomicLongArray stored = new AtomicLongArray(MOST_THREADS);
   private final Thread[] owners = new Thread[MOST_THREADS];
@@ -64,6 +65,9 @@ final class WeakMemory {
 
   /** How many stores were begun. */
   private final AtomicLong ticks = new AtomicLong();
+
+  /** Numbers that static fields of several classes have. A new set each time. */
+  private volatile BitSet shared = new BitSet();
 
   private final AtomicInteger epoch = new AtomicInteger();
   private final AtomicLong loads = new AtomicLong();
@@ -124,7 +128,7 @@ final class WeakMemory {
       synchronizedAt = ticks.get();
     }
 
-    private void join(Released others) {
+    private void join(WeakVariable.Released others) {
       for (int i = 0; i < MOST_THREADS; i++) {
         seen[i] = Math.max(seen[i], others.seen[i]);
       }
@@ -132,7 +136,7 @@ final class WeakMemory {
     }
 
     /** Whether it must not get what was there before. */
-    private boolean hasSeen(Value value) {
+    private boolean hasSeen(WeakVariable.Value value) {
       return value.writer == NOBODY
           || seen[value.writer] >= value.number
           || synchronizedAt >= value.began;
@@ -188,85 +192,14 @@ final class WeakMemory {
     return NOBODY;
   }
 
-  /** The value that one store gave a variable. */
-  private static final class Value {
-    private final int writer;
-    private final long number;
-
-    /** At which tick its store began: the value before it was in memory later than that. */
-    private final long began;
-
-    private final long bits;
-    private final Object reference;
-
-    Value(int writer, long number, long began, long bits, Object reference) {
-      this.writer = writer;
-      this.number = number;
-      this.began = began;
-      this.bits = bits;
-      this.reference = reference;
-    }
-  }
-
-  /** What whoever loads a variable that is in order has seen thereby. */
-  private static final class Released {
-    private final long[] seen = new long[MOST_THREADS];
-    private long synchronizedAt;
-  }
-
-  /** What is known of a variable. Guarded by its stripe. */
-  private static final class Variable {
-    private static final int MOST_VALUES = 8;
-
-    private final Object at;
-    private final int where;
-    private final Value[] values = new Value[MOST_VALUES];
-    private int count;
-
-    /** How many values were dropped from the front. */
-    private int dropped;
-
-    /** By thread: the last value it got, counted with the dropped ones. */
-    private final int[] got = new int[MOST_THREADS];
-
-    /** By thread: the newest value when it looked last, counted likewise from 1. */
-    private final int[] looked = new int[MOST_THREADS];
-
-    /** By thread: whether it keeps an old one as long as no newer one comes, and it may. */
-    private final boolean[] keeps = new boolean[MOST_THREADS];
-
-    /** Of a variable that is in order. */
-    private Released released;
-
-    Variable(Object at, int where) {
-      this.at = at;
-      this.where = where;
-    }
-
-    /** Whether it was stored last what is given. */
-    boolean endsWith(long bits, Object reference) {
-      Value last = values[count - 1];
-      return last.bits == bits && last.reference == reference;
-    }
-
-    void add(Value value) {
-      if (count == MOST_VALUES) {
-        System.arraycopy(values, 1, values, 0, MOST_VALUES - 1);
-        count--;
-        dropped++;
-      }
-      values[count++] = value;
-    }
-  }
-
   private static int placeOf(Object at, int where) {
     int hash = System.identityHashCode(at) * 31 + where;
     return (hash ^ (hash >>> 14)) & (VARIABLES - 1);
   }
 
   /** The variable at its place, or null. The caller holds the stripe. */
-  private Variable known(int place, Object at, int where) {
-    Variable there = variables[place];
+  private WeakVariable known(int place, Object at, int where) {
+    WeakVariable there = variables[place];
     return there != null && there.at == at && there.where == where ? there : null;
   }
 
@@ -283,17 +216,29 @@ final class WeakMemory {
     return view;
   }
 
+  /** Static fields of several classes have this number: loads get what is in memory. */
+  void isShared(int number) {
+    synchronized (owners) {
+      BitSet more = (BitSet) shared.clone();
+      more.set(number);
+      shared = more;
+    }
+  }
+
   // Four of the methods below begin alike. A method for that beginning would be given the rest as a
   // lambda, and each access of the program would make an object of it.
 
   /** Which of its values a load gets; null: what is in memory. */
-  private Value load(Object given, int where) {
+  private WeakVariable.Value load(Object given, int where) {
     View view = view();
+    if (view.number == NOBODY || given == null && shared.get(where)) {
+      return null;
+    }
     Object at = given == null ? STATICS : given;
     int place = placeOf(at, where);
     synchronized (stripeOf(place)) {
-      Variable variable = known(place, at, where);
-      if (view.number == NOBODY || variable == null) {
+      WeakVariable variable = known(place, at, where);
+      if (variable == null) {
         return null;
       }
       int newest = variable.count - 1;
@@ -336,10 +281,13 @@ final class WeakMemory {
   private void store(
       Object given, int where, long oldBits, Object old, long bits, Object reference) {
     View view = view();
+    if (given == null && shared.get(where)) {
+      return;
+    }
     Object at = given == null ? STATICS : given;
     int place = placeOf(at, where);
     synchronized (stripeOf(place)) {
-      Variable variable = known(place, at, where);
+      WeakVariable variable = known(place, at, where);
       if (view.number == NOBODY) {
         // Nobody could tell who has seen this one, nor when it is done.
         variables[place] = null;
@@ -347,42 +295,42 @@ final class WeakMemory {
         return;
       }
       if (variable == null || variable.count == 0 || !variable.endsWith(oldBits, old)) {
-        variable = new Variable(at, where);
+        variable = new WeakVariable(at, where);
         if (underWay[place] == 0 && done[place] <= view.began) {
-          variable.add(new Value(NOBODY, 0, 0, oldBits, old));
+          variable.add(new WeakVariable.Value(NOBODY, 0, 0, oldBits, old));
         }
         variables[place] = variable;
       }
       long number = stored.incrementAndGet(view.number);
       view.seen[view.number] = number;
-      variable.add(new Value(view.number, number, view.began, bits, reference));
+      variable.add(new WeakVariable.Value(view.number, number, view.began, bits, reference));
       variable.got[view.number] = variable.count - 1 + variable.dropped;
       goesUnderWay(view, place);
     }
   }
 
   int loadInt(Object at, int where, int real) {
-    Value value = load(at, where);
+    WeakVariable.Value value = load(at, where);
     return value == null ? real : (int) value.bits;
   }
 
   long loadLong(Object at, int where, long real) {
-    Value value = load(at, where);
+    WeakVariable.Value value = load(at, where);
     return value == null ? real : value.bits;
   }
 
   float loadFloat(Object at, int where, float real) {
-    Value value = load(at, where);
+    WeakVariable.Value value = load(at, where);
     return value == null ? real : Float.intBitsToFloat((int) value.bits);
   }
 
   double loadDouble(Object at, int where, double real) {
-    Value value = load(at, where);
+    WeakVariable.Value value = load(at, where);
     return value == null ? real : Double.longBitsToDouble(value.bits);
   }
 
   Object loadReference(Object at, int where, Object real) {
-    Value value = load(at, where);
+    WeakVariable.Value value = load(at, where);
     return value == null ? real : value.reference;
   }
 
@@ -418,7 +366,7 @@ final class WeakMemory {
     Object at = given == null ? STATICS : given;
     int place = placeOf(at, where);
     synchronized (stripeOf(place)) {
-      Variable variable = known(place, at, where);
+      WeakVariable variable = known(place, at, where);
       goesUnderWay(view, place);
       if (view.number == NOBODY) {
         variables[place] = null;
@@ -426,16 +374,16 @@ final class WeakMemory {
       }
       if (variable == null || variable.released == null) {
         // What was stored before of a variable that is in order elsewhere alone, is not old.
-        variable = new Variable(at, where);
+        variable = new WeakVariable(at, where);
         // Of earlier ones nothing is known: they may have released all that there was.
-        variable.released = new Released();
+        variable.released = new WeakVariable.Released();
         for (int i = 0; i < MOST_THREADS; i++) {
           variable.released.seen[i] = stored.get(i);
         }
         variable.released.synchronizedAt = ticks.get();
         variables[place] = variable;
       }
-      Released released = variable.released;
+      WeakVariable.Released released = variable.released;
       for (int i = 0; i < MOST_THREADS; i++) {
         released.seen[i] = Math.max(released.seen[i], view.seen[i]);
       }
@@ -449,7 +397,7 @@ final class WeakMemory {
     Object at = given == null ? STATICS : given;
     int place = placeOf(at, where);
     synchronized (stripeOf(place)) {
-      Variable variable = known(place, at, where);
+      WeakVariable variable = known(place, at, where);
       if (variable != null && variable.released != null) {
         view.join(variable.released);
         return;

@@ -1,6 +1,5 @@
 package org.memgraft.ordering.agent;
 
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
@@ -56,28 +55,9 @@ final class Weakener extends ClassVisitor {
       Subset inOrder) {
     ClassReader reader = new ClassReader(original);
     ClassWriter writer = new ClassWriter(reader, 0);
-    reader.accept(new Weakener(writer, numbers, hierarchy, inOrder, loader, locals(reader)), 0);
-    return writer.toByteArray();
-  }
-
-  /** By method: how many local variables it has. */
-  private static Map<String, Integer> locals(ClassReader reader) {
-    Map<String, Integer> locals = new HashMap<>();
     reader.accept(
-        new ClassVisitor(Rewriter.API) {
-          @Override
-          public MethodVisitor visitMethod(
-              int access, String method, String shape, String signature, String[] exceptions) {
-            return new MethodVisitor(Rewriter.API) {
-              @Override
-              public void visitMaxs(int stack, int variables) {
-                locals.put(method + shape, variables);
-              }
-            };
-          }
-        },
-        ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
-    return locals;
+        new Weakener(writer, numbers, hierarchy, inOrder, loader, WeakCode.locals(reader)), 0);
+    return writer.toByteArray();
   }
 
   @Override
@@ -217,13 +197,17 @@ final class Weakener extends ClassVisitor {
       boolean stores = instruction == Opcodes.PUTFIELD || instruction == Opcodes.PUTSTATIC;
       boolean isStatic = instruction == Opcodes.GETSTATIC || instruction == Opcodes.PUTSTATIC;
       boolean uninitialized = !constructed && stores && !isStatic;
-      if (!found.known() || uninitialized || WeakCode.isOfTheJdk(found.owner())) {
+      boolean isVolatile = (found.access() & Opcodes.ACC_VOLATILE) != 0;
+      if (!found.known()) {
+        super.visitFieldInsn(instruction, of, field, shape);
+        // It may be volatile; and of what was stored here, the memory does not hear.
+        Bridge.callWeak(mv, "acquire");
+      } else if (uninitialized || !isVolatile && WeakCode.isOfTheJdk(found.owner())) {
         super.visitFieldInsn(instruction, of, field, shape);
       } else if ((found.access() & Opcodes.ACC_FINAL) != 0) {
         finalField(instruction, of, field, shape, stores || isStatic);
       } else {
         int number = numbers.of(found.owner(), field, shape);
-        boolean isVolatile = (found.access() & Opcodes.ACC_VOLATILE) != 0;
         boolean named = !inOrder.isAll() && inOrder.hasField(loader, of, field, shape);
         Type type = Type.getType(shape);
         if (isVolatile) {

@@ -103,7 +103,9 @@ class TransformerTest {
                   rewritten -> SpeculatorTest.unordered(rewritten.bytes()),
                   true,
                   Treatment.speculating(new Speculation(false, hierarchy), hierarchy));
-          default -> new Transformer(null, true, Treatment.weakening(Subset.ALL, hierarchy));
+          default ->
+              new Transformer(
+                  null, true, Treatment.weakening(Subset.ALL, hierarchy, new WeakMemory(1)));
         };
     byte[] original = RewriterTest.bytesOf(Sample.class);
     byte[] kept = original.clone();

@@ -319,6 +319,24 @@ class WeakMemoryTest {
     }
   }
 
+  /** One of them stores what another one has never had. */
+  @Test
+  void ofStaticFieldsThatShareANumberNothingIsOld() {
+    there(memory::acquire);
+    for (int i = 0; i < MANY; i++) {
+      store(null, i, 5, 7);
+      memory.isShared(i);
+      store(null, i, 7, 9);
+    }
+    there(
+        () -> {
+          for (int i = 0; i < MANY; i++) {
+            assertEquals(3, memory.loadInt(null, i, 3));
+          }
+        });
+    assertTrue(old(new Object(), () -> {}) > 0, "of other objects it is");
+  }
+
   /** The JDK stores 5 for the other thread, of which the memory does not hear. */
   @Test
   void whatWasOverwrittenUnheardIsNotOld() {

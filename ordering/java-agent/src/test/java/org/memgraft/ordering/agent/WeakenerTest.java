@@ -2,6 +2,7 @@ package org.memgraft.ordering.agent;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import java.io.FilterInputStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
@@ -14,6 +15,7 @@ class WeakenerTest {
   private static final String HERE = WeakenerTest.class.getName() + "$";
 
   private final Hierarchy hierarchy = new Hierarchy();
+  private final ClassLoader ours = getClass().getClassLoader();
 
   static class Parent {
     final int[] fixed = {1};
@@ -82,15 +84,32 @@ class WeakenerTest {
     }
   }
 
+  static final class Counting extends FilterInputStream {
+    Counting() {
+      super(null);
+    }
+
+    void count() {
+      Parent.counter++;
+    }
+
+    boolean hasSource() {
+      return in != null;
+    }
+  }
+
   /** What a method of the sample calls of the memory, and the calls that it has anyway. */
   private List<String> calls(String method, String... inOrder) {
-    byte[] original = RewriterTest.bytesOf(Sample.class);
-    hierarchy.add(getClass().getClassLoader(), new ClassReader(original));
+    return calls(Sample.class, ours, method, inOrder);
+  }
+
+  private List<String> calls(Class<?> of, ClassLoader loader, String method, String... inOrder) {
+    byte[] original = RewriterTest.bytesOf(of);
+    hierarchy.add(loader, new ClassReader(original));
     Subset subset =
         inOrder.length == 0 ? Subset.ALL : Subset.of(List.of(inOrder), "a test", hierarchy);
     byte[] bytes =
-        Weakener.rewrite(
-            original, getClass().getClassLoader(), new FieldNumbers(), hierarchy, subset);
+        Weakener.rewrite(original, loader, new FieldNumbers(number -> {}), hierarchy, subset);
     List<String> found = new ArrayList<>();
     MethodVisitor accesses =
         new MethodVisitor(Rewriter.API) {
@@ -139,6 +158,19 @@ class WeakenerTest {
             "acquire",
             "put ordered"),
         calls("stores"));
+  }
+
+  /** Its class may be made later, and the field be volatile. */
+  @Test
+  void aFieldThatIsNotKnownOrders() {
+    assertEquals(
+        List.of("enter", "acquire", "put counter", "acquire"),
+        calls(Counting.class, new ClassLoader(null) {}, "count"));
+  }
+
+  @Test
+  void aVolatileFieldOfTheJdkOrders() {
+    assertEquals(List.of("enter", "acquire"), calls(Counting.class, ours, "hasSource"));
   }
 
   /** All else stays as in the test before. */
