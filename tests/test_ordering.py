@@ -4,6 +4,7 @@ import json
 import os
 import re
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,25 @@ def test_nothing_is_reordered_elsewhere(jdk: Jdk, executor: str, tmp_path: Path)
     litmus = [LITMUS, *alone, "--tests", FEW, "--executor", executor, "--rounds", "30000", "--expect", "sc"]
     done = ordered(tmp_path / "report.json", *litmus, JAVA_HOME=str(jdk.home))
     assert_in_order_outside_c2(done, executor)
+
+
+ENGINES = {
+    "hotspot": ["--ordering", "sc"],
+    "bytecode": ["--ordering", "sc", "--engine", "bytecode"],
+    "speculative": ["--ordering", "speculative"],
+}
+
+
+@deep
+@two_cpus
+@pytest.mark.parametrize(
+    ("seed", "version", "engine"), [(n, *row) for n, row in enumerate(product(EACH_VERSION, ENGINES))]
+)
+def test_random_races_are_in_order(seed: int, version: str, engine: str) -> None:
+    """Each version of Java and each engine has programs of its own."""
+    races = [LITMUS, "--jvm=-Xbatch", "--random", "100", "--seed", str(seed), "--executor", "c2", "--rounds", "20000"]
+    done = memgraft("run", *ENGINES[engine], "--", *races, "--expect", "sc", JAVA_HOME=str(jdk_called(version).home))
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 SAVINGS = {"sc-private-objects": "private_stores", "sc-final-loads": "final_loads", "sc-last-fences": "joined_fences"}

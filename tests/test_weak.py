@@ -15,7 +15,7 @@ WEAK = ["--ordering", "weak"]
 IN_ORDER = ["lb", "coww", "cowr", "corw", "corr", "tearing", "atomic"]
 """Races whose outcomes stay sequentially consistent, which is more than the model asks for."""
 FORBIDDING = (
-    "*/volatile-int,cowr,cowr-store-by-fill,cowr-store-by-arraycopy,coww,corw,sb-reload,mp/handle-release,mp/lazyset,"
+    "*/volatile-int,mp-volatile-*,cowr,cowr-store-by-*,coww,corw,sb-reload,mp/handle-release,mp/lazyset,"
     "double-checked,forward/field-int,forward/static-long,forward/array-reference,n6/field-reference,n6/static-int,"
     "n6/array-long"
 )
@@ -63,6 +63,21 @@ def test_no_race_shows_what_the_model_forbids(jdk: Jdk, seed: int, tmp_path: Pat
     for row in rows:
         if row["test"] in IN_ORDER:
             assert row["not_sc"] == 0, row
+
+
+def test_the_model_allows_what_random_races_show(tmp_path: Path) -> None:
+    races = [LITMUS, f"--jvm={C1_ALONE}", "--random", "40", "--seed", "5", "--rounds", "2000"]
+    weakened(tmp_path / "report.json", *races, "--expect", "java")
+
+
+@deep
+@two_cpus
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_no_random_race_shows_what_the_model_forbids(jdk: Jdk, seed: int, tmp_path: Path) -> None:
+    races = [LITMUS, "--random", "100", "--seed", str(seed), "--rounds", "20000", "--expect", "java", "--json"]
+    found, printed = weakened(tmp_path / "report.json", *races, seed=seed, JAVA_HOME=str(jdk.home))
+    assert len(printed.splitlines()) == 100
+    assert found["weak"]["stale_loads"] > 1000
 
 
 @deep

@@ -91,6 +91,10 @@ final class Enumerator {
   private void step(State state, int thread, Step step) {
     List<Integer> done = with(state.done(), thread, state.done().get(thread) + 1);
     List<Pending> buffer = state.buffers().get(thread);
+    if (!buffer.isEmpty() && program.isVolatile(buffer.get(buffer.size() - 1).variable())) {
+      // Behind such a write is a fence.
+      return;
+    }
     if (step instanceof Write write) {
       if (buffered) {
         List<Pending> longer = new ArrayList<>(buffer);

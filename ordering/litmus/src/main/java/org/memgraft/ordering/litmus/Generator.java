@@ -24,6 +24,7 @@ final class Generator {
   private final Program program;
   private final Place place;
   private final String owner;
+  private final Variables variables;
   private final ClassWriter shape =
       new ClassWriter(ClassWriter.COMPUTE_FRAMES) {
         @Override
@@ -37,6 +38,7 @@ final class Generator {
     this.program = program;
     this.place = place;
     owner = RACE.substring(0, RACE.lastIndexOf('/') + 1) + name;
+    variables = new Variables(program, place, owner);
   }
 
   /** A race of the program at the place; its class has this name. */
@@ -72,7 +74,7 @@ final class Generator {
         null,
         "java/lang/Object",
         new String[] {RACE});
-    place.declare(shape, owner, program.variables().size());
+    variables.declare(shape);
     constructor();
     fresh();
     batch();
@@ -251,7 +253,7 @@ final class Generator {
 
   private void resetVariables(MethodVisitor code, int copy) {
     for (int variable = 0; variable < program.variables().size(); variable++) {
-      place.write(code, owner, variable, copy, () -> place.type.push(code, 0));
+      variables.write(code, variable, copy, () -> place.type.push(code, 0));
     }
   }
 
@@ -260,7 +262,7 @@ final class Generator {
     for (int variable : program.finals()) {
       code.visitVarInsn(ALOAD, 1);
       Place.pushInt(code, at++);
-      place.read(code, owner, variable, copy);
+      variables.read(code, variable, copy);
       place.type.toLong(code);
       code.visitInsn(LASTORE);
     }

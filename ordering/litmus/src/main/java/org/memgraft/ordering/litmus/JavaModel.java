@@ -17,9 +17,12 @@ import org.memgraft.ordering.litmus.Program.Write;
  * Modes that order more are those of VarHandle (its documentation, and Lea 2018, <i>Using JDK 9
  * Memory Order Modes</i>). The model also forbids values out of thin air (17.4.8). No program here
  * needs that: each writes constants, so that no write depends on a read.
+ *
+ * <p>Accesses of volatile variables are in one row (17.4.4): each read sees the write before, and
+ * that and all earlier ones happen before it.
  */
 final class JavaModel {
-  /** In which mode all accesses of a program are. */
+  /** In which mode all accesses of a program are, but for those of volatile variables. */
   enum Mode {
     PLAIN,
     /** Each variable by itself is sequentially consistent, and nothing causes itself. */
@@ -44,6 +47,11 @@ final class JavaModel {
   private final List<Event> events = new ArrayList<>();
   private final BitSet[] programOrder;
 
+  /** The accesses of volatile variables, in the row that they are in. */
+  private final List<Integer> row = new ArrayList<>();
+
+  private final BitSet ofVolatiles = new BitSet();
+
   /** For each read the number of the write that it sees. */
   private final int[] seen;
 
@@ -64,7 +72,7 @@ final class JavaModel {
       return Enumerator.sc(program);
     }
     JavaModel model = new JavaModel(program, mode);
-    model.choose(0);
+    model.goThroughRows();
     return model.outcomes;
   }
 
@@ -84,6 +92,9 @@ final class JavaModel {
     for (int i = 0; i < program.finals().size(); i++) {
       int label = program.registers() + i;
       events.add(new Event(NO_THREAD, program.finals().get(i), false, label));
+    }
+    for (int event = 0; event < events.size(); event++) {
+      ofVolatiles.set(event, program.isVolatile(events.get(event).variable()));
     }
   }
 
@@ -111,13 +122,58 @@ final class JavaModel {
     return one.write() ? 0 : 2;
   }
 
+  /** Goes through all rows that begin like this one. */
+  private void goThroughRows() {
+    if (row.size() == ofVolatiles.cardinality()) {
+      choose(0);
+      return;
+    }
+    for (int next = ofVolatiles.nextSetBit(0); next >= 0; next = ofVolatiles.nextSetBit(next + 1)) {
+      if (canFollow(next)) {
+        int before = lastWriteInRow(events.get(next).variable());
+        if (!events.get(next).write()) {
+          seen[next] = before;
+        }
+        row.add(next);
+        goThroughRows();
+        row.remove(row.size() - 1);
+      }
+    }
+  }
+
+  private boolean canFollow(int event) {
+    return !row.contains(event)
+        && ofVolatiles.stream()
+            .allMatch(other -> !programOrder[other].get(event) || row.contains(other));
+  }
+
+  /** The variable's first one, 0, comes before all reads. */
+  private int lastWriteInRow(int variable) {
+    int last = -1;
+    for (int event : row) {
+      last = isWriteTo(variable, event) ? event : last;
+    }
+    return last;
+  }
+
+  /** Each write of a volatile variable before each read of it that comes later in the row. */
+  private void addRow(BitSet[] order) {
+    for (int i = 0; i < row.size(); i++) {
+      for (int read : row.subList(i, row.size())) {
+        if (!events.get(read).write() && isWriteTo(events.get(read).variable(), row.get(i))) {
+          order[row.get(i)].set(read);
+        }
+      }
+    }
+  }
+
   /** Goes through all that the reads from this event on may see. */
   private void choose(int event) {
     if (event == events.size()) {
       addIfAllowed();
       return;
     }
-    if (events.get(event).write()) {
+    if (events.get(event).write() || ofVolatiles.get(event)) {
       choose(event + 1);
       return;
     }
@@ -150,6 +206,7 @@ final class JavaModel {
   /** Null where something would happen before itself, or cause itself. */
   private BitSet[] happensBefore() {
     BitSet[] before = copy(programOrder);
+    addRow(before);
     if (mode == Mode.RELEASE_ACQUIRE) {
       addWhatIsSeen(before);
     }

@@ -24,7 +24,7 @@ public final class Main {
   static int run(String[] arguments, PrintStream out, PrintStream err) {
     try {
       Options options = Options.parse(arguments);
-      List<Litmus> tests = options.select(Suite.all());
+      List<Litmus> tests = options.select(options.tests());
       if (options.list()) {
         tests.forEach(test -> out.printf("%-34s %s%n", test.id(), test.summary()));
         return DONE;

@@ -36,6 +36,9 @@ final class Options {
       split = ",")
   private List<String> globs = List.of("*");
 
+  @Option(names = "--random", paramLabel = "N")
+  private Integer random;
+
   @Option(names = "--rounds", paramLabel = "N")
   private long rounds = 1_000_000;
 
@@ -69,11 +72,23 @@ final class Options {
     } catch (ParameterException e) {
       throw new UsageException(e.getMessage() + "; --help lists the options");
     }
-    if (options.rounds < 1) {
-      throw new UsageException(
-          "Invalid value for option '--rounds': " + options.rounds + ", expected 1 or more");
+    requirePositive("--rounds", options.rounds);
+    if (options.random != null) {
+      requirePositive("--random", options.random);
     }
     return options;
+  }
+
+  private static void requirePositive(String option, long value) throws UsageException {
+    if (value < 1) {
+      throw new UsageException(
+          "Invalid value for option '" + option + "': " + value + ", expected 1 or more");
+    }
+  }
+
+  /** The suite, or races made at random. */
+  List<Litmus> tests() {
+    return random == null ? Suite.all() : Suite.random(random, seed);
   }
 
   /** Those of the tests whose NAME/LOCATION, NAME or full name is meant by one of the globs. */

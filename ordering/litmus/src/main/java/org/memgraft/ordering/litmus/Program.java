@@ -11,7 +11,8 @@ import java.util.regex.Pattern;
  *
  * <p>Written as {@code "x=1; r0=y | y=1; r1=x -> x"}: threads are separated by bars, steps by
  * semicolons. A write names a variable and a value from 0 to 7, a read a register and a variable;
- * {@code by WAY} says how, see {@link Way}. A word alone is something {@link Between} two accesses.
+ * {@code by WAY} says how, see {@link Way}. A variable whose name begins with v is volatile, the
+ * others are what the location makes them. A word alone is something {@link Between} two accesses.
  * After the arrow stand the variables whose final values belong to the outcome. Every variable is 0
  * at first.
  *
@@ -83,6 +84,10 @@ record Program(
       labels.add(variables.get(variable));
     }
     return labels;
+  }
+
+  boolean isVolatile(int variable) {
+    return variables.get(variable).startsWith("v");
   }
 
   /** The registers that a thread reads into, in its order. */

@@ -33,6 +33,7 @@ final class Steps {
   private final Place place;
   private final Type type;
   private final Program program;
+  private final Variables variables;
   private int helpers;
 
   private int thread;
@@ -45,6 +46,7 @@ final class Steps {
     this.place = place;
     type = place.type;
     this.program = program;
+    variables = new Variables(program, place, owner);
   }
 
   static String method(int thread, int copy) {
@@ -148,7 +150,7 @@ final class Steps {
       case LOOP -> inLoop(() -> store(write));
       case HANDLER -> inHandler(() -> store(write));
       case ARRAYCOPY -> {
-        Place.Arrays arrays = arrays(write.way());
+        Place.Arrays arrays = arrays(write.variable(), write.way());
         code.visitFieldInsn(GETSTATIC, owner, "values", "[" + type.descriptor);
         Place.pushInt(code, write.value());
         arrays.pushArray(code, owner);
@@ -156,7 +158,7 @@ final class Steps {
         arrayCopyOfOne();
       }
       case FILL -> {
-        Place.Arrays arrays = arrays(write.way());
+        Place.Arrays arrays = arrays(write.variable(), write.way());
         arrays.pushArray(code, owner);
         Place.pushInt(code, arrays.index(write.variable()));
         Place.pushInt(code, arrays.index(write.variable()) + 1);
@@ -172,7 +174,7 @@ final class Steps {
 
   private void store(Write write) {
     MethodVisitor into = code;
-    place.write(into, owner, write.variable(), copy, () -> type.push(into, write.value()));
+    variables.write(into, write.variable(), copy, () -> type.push(into, write.value()));
   }
 
   private void read(Read read) {
@@ -185,7 +187,7 @@ final class Steps {
         if (read.way() == Way.AWAY) {
           enlarge(code);
         }
-        place.read(code, owner, read.variable(), copy);
+        variables.read(code, read.variable(), copy);
         end(code, type.opcode(IRETURN));
         code = caller;
         callHelper(name, type.descriptor);
@@ -205,7 +207,7 @@ final class Steps {
         return;
       }
       case ARRAYCOPY -> {
-        Place.Arrays arrays = arrays(read.way());
+        Place.Arrays arrays = arrays(read.variable(), read.way());
         type.newArray(code, 1);
         code.visitVarInsn(ASTORE, spare());
         arrays.pushArray(code, owner);
@@ -218,13 +220,13 @@ final class Steps {
         code.visitInsn(type.arrayLoad);
       }
       case CLONE -> {
-        Place.Arrays arrays = arrays(read.way());
+        Place.Arrays arrays = arrays(read.variable(), read.way());
         arrays.pushArray(code, owner);
         code.visitMethodInsn(INVOKEVIRTUAL, arrays.array(), "clone", "()L" + OBJECT + ";", false);
         elementOfCopy(arrays, read);
       }
       case COPYOF -> {
-        Place.Arrays arrays = arrays(read.way());
+        Place.Arrays arrays = arrays(read.variable(), read.way());
         String copied = type == Type.REFERENCE ? "[L" + OBJECT + ";" : arrays.array();
         arrays.pushArray(code, owner);
         Place.pushInt(code, arrays.index(read.variable()) + 1);
@@ -233,7 +235,7 @@ final class Steps {
         elementOfCopy(arrays, read);
       }
       case EQUALS -> {
-        Place.Arrays arrays = arrays(read.way());
+        Place.Arrays arrays = arrays(read.variable(), read.way());
         if (type != Type.INT) {
           throw cannot(read.way());
         }
@@ -247,14 +249,14 @@ final class Steps {
         code.visitInsn(ICONST_1);
         code.visitInsn(IXOR);
       }
-      case DIRECT -> place.read(code, owner, read.variable(), copy);
+      case DIRECT -> variables.read(code, read.variable(), copy);
       default -> throw cannot(read.way());
     }
     code.visitVarInsn(type.opcode(ISTORE), local(read.register()));
   }
 
   private void load(Read read) {
-    place.read(code, owner, read.variable(), copy);
+    variables.read(code, read.variable(), copy);
     code.visitVarInsn(type.opcode(ISTORE), local(read.register()));
   }
 
@@ -274,8 +276,8 @@ final class Steps {
         false);
   }
 
-  private Place.Arrays arrays(Way way) {
-    if (place instanceof Place.Arrays arrays) {
+  private Place.Arrays arrays(int variable, Way way) {
+    if (place instanceof Place.Arrays arrays && !program.isVolatile(variable)) {
       return arrays;
     }
     throw cannot(way);

@@ -32,11 +32,25 @@ final class Suite {
     manyThreads();
     fences();
     arrays();
+    someVolatile();
     handWritten();
   }
 
   static List<Litmus> all() {
     return List.copyOf(new Suite().tests);
+  }
+
+  /** Races of programs made at random: so many, from the seed. */
+  static List<Litmus> random(int count, long seed) {
+    RandomPrograms programs = new RandomPrograms(seed);
+    Map<String, Place> places = places();
+    List<Litmus> tests = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      String location = FOR_RANDOM[i % FOR_RANDOM.length];
+      String text = programs.next(places.get(location) instanceof Place.Arrays);
+      tests.add(generated("random-" + (i + 1), location, text, text, places.get(location)));
+    }
+    return List.copyOf(tests);
   }
 
   private static Map<String, Place> places() {
@@ -90,6 +104,17 @@ final class Suite {
     NATIVE,
     "lazyset",
     VOLATILE
+  };
+
+  private static final String[] FOR_RANDOM = {
+    "array-int",
+    "field-int",
+    "static-int",
+    "array-byte",
+    "field-reference",
+    "handle-release",
+    "array-long",
+    "handle-plain"
   };
 
   // Names as in Sewell et al. 2010 and in the "herd" tools: Alglave, Maranget and Tautschnig 2014,
@@ -214,6 +239,26 @@ final class Suite {
         some);
   }
 
+  /** Variables of which some are volatile, as programs have them. */
+  private void someVolatile() {
+    String[] some = {"field-int", "static-long", "array-reference", "array-int"};
+    add("mp-volatile-flag", "message passing, right", "x=1; v=1 | r0=v; r1=x", some);
+    String data = "message passing whose data is volatile, and not the flag";
+    add("mp-volatile-data", data, "v=1; y=1 | r0=y; r1=v", some);
+    add("sb-one-volatile", "store buffering, one side mended", "v=1; r0=y | y=1; r1=v", some);
+    String again = "message passing whose data is stored again";
+    add("mp-volatile-again", again, "x=1; v=1; x=2 | r0=v; r1=x; r2=x", some);
+    String other = "message passing; another thread stores the data, too";
+    add("mp-volatile-race", other, "x=1; v=1 | x=2 | r0=v; r1=x", some);
+    String passed = "message passing by way of a third thread";
+    add("mp-volatile-passed", passed, "x=1; v=1 | r0=v; vv=1 | r1=vv; r2=x", some);
+    String by = "x=3; x=1 by %s; v=1 | x=2 | r0=v; r1=x";
+    for (String way : List.of("arraycopy", "fill")) {
+      String covered = "message passing after a store covered by one by " + way;
+      add("mp-volatile-store-by-" + way, covered, by.formatted(way), "array-int", "array-byte");
+    }
+  }
+
   private void handWritten() {
     String mutex = "r0, r1: came in; counter: how many";
     exclusion("dekker", "Dekker's mutual exclusion; " + mutex, Exclusion.Dekker::new);
@@ -303,19 +348,22 @@ final class Suite {
 
   private void add(String name, String summary, String text, String... locations) {
     for (String location : locations) {
-      Place place = places.get(location);
-      Program program = Program.parse(text);
-      String type = ("Race_" + name + "_" + location).replaceAll("\\W", "_");
-      tests.add(
-          litmus(
-              name,
-              location,
-              summary,
-              program,
-              place.type,
-              place.mode,
-              () -> Generator.race(program, place, type)));
+      tests.add(generated(name, location, summary, text, places.get(location)));
     }
+  }
+
+  private static Litmus generated(
+      String name, String location, String summary, String text, Place place) {
+    Program program = Program.parse(text);
+    String type = ("Race_" + name + "_" + location).replaceAll("\\W", "_");
+    return litmus(
+        name,
+        location,
+        summary,
+        program,
+        place.type,
+        place.mode,
+        () -> Generator.race(program, place, type));
   }
 
   private static Litmus.Showing showing(String location) {

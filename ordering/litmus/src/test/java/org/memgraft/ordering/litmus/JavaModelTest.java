@@ -71,6 +71,15 @@ class JavaModelTest {
         "RELEASE_ACQUIRE ! x=1 | y=1 | r0=x; r1=y | r2=y; r3=x !",
         "RELEASE_ACQUIRE ! x=1; y=2 | y=1; x=2 -> x y     ! 00 01 02 10 20",
         "VOLATILE ! x=1; r0=y | y=1; r1=x                 ! 00",
+        // A volatile flag orders plain data; volatile data is not ordered by a plain flag.
+        "PLAIN   ! x=1; v=1 | r0=v; r1=x                  ! 10",
+        "PLAIN   ! v=1; y=1 | r0=y; r1=v                  !",
+        "PLAIN   ! v=1; r0=y | y=1; r1=v                  !",
+        "PLAIN   ! v=1; r0=vv | vv=1; r1=v                ! 00",
+        "PLAIN   ! x=1; v=1 | r0=v; vv=1 | r1=vv; r2=x    ! 110",
+        "PLAIN   ! v=1 | r0=v; r1=v -> v                  ! 000 010 100 110 101",
+        "PLAIN   ! x=1; v=1 | x=2 | r0=v; r1=x            ! 10 20 21 22",
+        "PLAIN   ! v=1 | vv=1 | r0=v; r1=vv | r2=vv; r3=v ! 1010",
         "VOLATILE ! x=1; y=1 | r0=y; r1=x                 ! 10",
       })
   void forbids(Mode mode, String program, String outcomes) {

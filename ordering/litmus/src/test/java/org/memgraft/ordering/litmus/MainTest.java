@@ -60,6 +60,8 @@ class MainTest {
     "--rounds=many, many",
     "--expect=luck, 'expected one of [sc, java, reordered]'",
     "--executor=c3, c3",
+    "--random=0, 'expected 1 or more'",
+    "--random=some, some",
     "--sixty, --sixty",
   })
   void wrongUsageIsNamed(String option, String named) {
@@ -75,6 +77,15 @@ class MainTest {
     assertEquals(Main.DONE, code, err.toString());
     String said = "The Java memory model allows each outcome that was seen.";
     assertTrue(out.toString().contains(said), out.toString());
+  }
+
+  @Test
+  void racesAreMadeAtRandom() {
+    assertEquals(Main.DONE, run("--random", "3", "--seed", "4", "--list"), err.toString());
+    String listed = out.toString();
+    assertEquals(3, listed.lines().count());
+    assertEquals(Main.DONE, run("--random", "3", "--seed", "4", "--rounds", "5000"));
+    assertTrue(out.toString().contains("3 tests on Java"), out.toString());
   }
 
   /** No JVM does: so it is told that one did. */

@@ -1,0 +1,129 @@
+package org.memgraft.ordering.litmus;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Random;
+import java.util.function.Predicate;
+import org.memgraft.ordering.litmus.Program.Between;
+import org.memgraft.ordering.litmus.Program.Read;
+import org.memgraft.ordering.litmus.Program.Step;
+import org.memgraft.ordering.litmus.Program.Way;
+import org.memgraft.ordering.litmus.Program.Write;
+
+/**
+ * Makes programs at random, for mistakes that nobody has thought of. They are so small that the
+ * models can go through all that they may do.
+ */
+final class RandomPrograms {
+  private static final String[] PLAIN = {"x", "y"};
+  private static final String[] VOLATILE = {"v", "vv"};
+
+  /** Registers and final values, by which the models' work grows most. */
+  private static final int MOST_LABELS = 4;
+
+  private static final int MOST_ACCESSES_OF_VOLATILES = 4;
+  private static final int LARGEST_VALUE = 7;
+
+  /** Without the loop: it writes more than once, and another thread may write between. */
+  private static final List<Way> FOR_ALL = List.of(Way.CALLEE, Way.AWAY, Way.BRANCH, Way.HANDLER);
+
+  private static final List<Way> WRITES_OF_ARRAYS = List.of(Way.FILL, Way.ARRAYCOPY);
+  private static final List<Way> READS_OF_ARRAYS = List.of(Way.ARRAYCOPY, Way.CLONE, Way.COPYOF);
+
+  private final Random random;
+
+  RandomPrograms(long seed) {
+    random = new Random(seed);
+  }
+
+  /**
+   * The next program, as {@link Program} writes it.
+   *
+   * @param arrays whether its plain variables are elements of arrays
+   */
+  String next(boolean arrays) {
+    while (true) {
+      String text = any(arrays);
+      if (isRace(Program.parse(text))) {
+        return text;
+      }
+    }
+  }
+
+  private String any(boolean arrays) {
+    int threads = random.nextInt(3) == 0 ? 3 : 2;
+    int shortest = threads == 2 ? 2 : 1;
+    int plain = 1 + random.nextInt(PLAIN.length);
+    int volatiles = random.nextInt(4) == 0 ? 0 : 1 + random.nextInt(VOLATILE.length);
+    List<String> variables = new ArrayList<>(List.of(PLAIN).subList(0, plain));
+    variables.addAll(List.of(VOLATILE).subList(0, volatiles));
+    int[] written = new int[variables.size()];
+    if (arrays) {
+      // What is copied is always 1.
+      Arrays.fill(written, 0, plain, 1);
+    }
+    int registers = 0;
+    List<String> all = new ArrayList<>();
+    for (int thread = 0; thread < threads; thread++) {
+      List<String> steps = new ArrayList<>();
+      for (int left = shortest + random.nextInt(3); left > 0; left--) {
+        int variable = random.nextInt(variables.size());
+        boolean element = arrays && variable < plain;
+        boolean reads = registers < MOST_LABELS && random.nextBoolean();
+        if (reads) {
+          String way = way(element ? READS_OF_ARRAYS : List.of());
+          steps.add("r" + registers++ + "=" + variables.get(variable) + way);
+        } else {
+          String way = way(element ? WRITES_OF_ARRAYS : List.of());
+          boolean copies = way.endsWith("arraycopy");
+          int value = copies ? 1 : Math.min(++written[variable], LARGEST_VALUE);
+          steps.add(variables.get(variable) + "=" + value + way);
+        }
+        if (random.nextInt(8) == 0) {
+          steps.add(word(Between.values()[random.nextInt(Between.values().length)]));
+        }
+      }
+      all.add(String.join("; ", steps));
+    }
+    String text = String.join(" | ", all);
+    int last = random.nextInt(2 * variables.size());
+    boolean looks = registers < MOST_LABELS && last < variables.size();
+    return looks ? text + " -> " + variables.get(last) : text;
+  }
+
+  /** How the access is made: mostly as the location does it. */
+  private String way(List<Way> more) {
+    List<Way> ways = more.isEmpty() || random.nextBoolean() ? FOR_ALL : more;
+    return random.nextInt(3) > 0 ? "" : " by " + word(ways.get(random.nextInt(ways.size())));
+  }
+
+  private static String word(Enum<?> name) {
+    return name.name().toLowerCase(Locale.ROOT);
+  }
+
+  /** Whether one thread writes what another one reads, and it is not too much for the models. */
+  private static boolean isRace(Program program) {
+    int ofVolatiles = 0;
+    boolean races = false;
+    for (int variable = 0; variable < program.variables().size(); variable++) {
+      int one = variable;
+      Predicate<Step> writes = step -> step instanceof Write write && write.variable() == one;
+      Predicate<Step> reads = step -> step instanceof Read read && read.variable() == one;
+      for (int thread = 0; thread < program.threads().size(); thread++) {
+        for (int other = 0; other < program.threads().size(); other++) {
+          races |=
+              thread != other
+                  && program.threads().get(thread).stream().anyMatch(writes)
+                  && program.threads().get(other).stream().anyMatch(reads);
+        }
+        if (program.isVolatile(variable)) {
+          ofVolatiles +=
+              program.threads().get(thread).stream().filter(writes.or(reads)).toList().size();
+        }
+      }
+    }
+    return races && ofVolatiles <= MOST_ACCESSES_OF_VOLATILES;
+  }
+}

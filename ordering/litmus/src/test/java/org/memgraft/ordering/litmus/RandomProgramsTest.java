@@ -1,0 +1,59 @@
+package org.memgraft.ordering.litmus;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.memgraft.ordering.litmus.JavaModel.Mode;
+
+class RandomProgramsTest {
+  private static final int MANY = 300;
+
+  private static List<String> programs(long seed) {
+    return Suite.random(MANY, seed).stream().map(Litmus::summary).toList();
+  }
+
+  @Test
+  void theSeedDecides() {
+    assertEquals(programs(1), programs(1));
+    assertNotEquals(programs(1), programs(2));
+  }
+
+  @Test
+  void theyHaveWhatProgramsMayHave() {
+    List<String> programs = programs(1);
+    assertTrue(new HashSet<>(programs).size() > MANY * 9 / 10);
+    for (String some : List.of(" by fill", " by clone", "v=", "vv=", "lock", "->", "r3=")) {
+      assertTrue(programs.stream().anyMatch(text -> text.contains(some)), some);
+    }
+    assertTrue(programs.stream().anyMatch(text -> text.split("\\|").length == 3));
+  }
+
+  /** The models against each other: each allows what a stronger one does. */
+  @Test
+  void whatAStrongerModelAllowsAWeakerOneDoes() {
+    int weaker = 0;
+    int orderedByVolatiles = 0;
+    for (String text : programs(3)) {
+      Program program = Program.parse(text);
+      Set<List<Integer>> sc = Enumerator.sc(program);
+      Set<List<Integer>> tso = Enumerator.tso(program);
+      Set<List<Integer>> java = JavaModel.outcomes(program, Mode.PLAIN);
+      assertTrue(tso.containsAll(sc), text);
+      assertTrue(java.containsAll(tso), text);
+      weaker += java.size() > tso.size() ? 1 : 0;
+      Program plain = Program.parse(text.replaceAll("\\bvv?\\b", "p$0"));
+      Set<List<Integer>> unordered = JavaModel.outcomes(plain, Mode.PLAIN);
+      assertTrue(unordered.containsAll(java), text);
+      orderedByVolatiles += unordered.size() > java.size() ? 1 : 0;
+      Program ordered = Program.parse(text.replaceAll("\\b[xy]\\b", "v$0"));
+      assertEquals(sc, JavaModel.outcomes(ordered, Mode.PLAIN), text);
+    }
+    assertTrue(weaker > MANY / 4, "weaker: " + weaker);
+    assertTrue(orderedByVolatiles > MANY / 15, "ordered by volatiles: " + orderedByVolatiles);
+  }
+}
