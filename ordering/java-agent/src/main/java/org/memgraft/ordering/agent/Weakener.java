@@ -6,6 +6,7 @@ import java.util.Set;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.ConstantDynamic;
 import org.objectweb.asm.Handle;
 import org.objectweb.asm.Label;
 import org.objectweb.asm.MethodVisitor;
@@ -454,6 +455,10 @@ final class Weakener extends ClassVisitor {
     public void visitLdcInsn(Object constant) {
       handled();
       super.visitLdcInsn(constant);
+      if (constant instanceof ConstantDynamic) {
+        // Whichever thread comes first computes it, for all of them.
+        Bridge.callWeak(mv, "acquire");
+      }
     }
 
     @Override

@@ -8,6 +8,9 @@ import java.util.List;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.ConstantDynamic;
+import org.objectweb.asm.Handle;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
@@ -104,7 +107,11 @@ class WeakenerTest {
   }
 
   private List<String> calls(Class<?> of, ClassLoader loader, String method, String... inOrder) {
-    byte[] original = RewriterTest.bytesOf(of);
+    return calls(RewriterTest.bytesOf(of), loader, method, inOrder);
+  }
+
+  private List<String> calls(
+      byte[] original, ClassLoader loader, String method, String... inOrder) {
     hierarchy.add(loader, new ClassReader(original));
     Subset subset =
         inOrder.length == 0 ? Subset.ALL : Subset.of(List.of(inOrder), "a test", hierarchy);
@@ -171,6 +178,28 @@ class WeakenerTest {
   @Test
   void aVolatileFieldOfTheJdkOrders() {
     assertEquals(List.of("enter", "acquire"), calls(Counting.class, ours, "hasSource"));
+  }
+
+  /** As compilers of other languages have them. */
+  @Test
+  void aConstantThatIsComputedOrders() {
+    String object = "Ljava/lang/Object;";
+    String shape =
+        "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/Class;)" + object;
+    String bootstraps = "java/lang/invoke/ConstantBootstraps";
+    Handle computing =
+        new Handle(Opcodes.H_INVOKESTATIC, bootstraps, "nullConstant", shape, false);
+    ClassWriter writer = new ClassWriter(0);
+    writer.visit(Opcodes.V17, 0, "org/example/Constants", null, "java/lang/Object", null);
+    MethodVisitor code = writer.visitMethod(Opcodes.ACC_STATIC, "get", "()" + object, null, null);
+    code.visitCode();
+    code.visitLdcInsn("text");
+    code.visitInsn(Opcodes.POP);
+    code.visitLdcInsn(new ConstantDynamic("computed", object, computing));
+    code.visitInsn(Opcodes.ARETURN);
+    code.visitMaxs(1, 0);
+    code.visitEnd();
+    assertEquals(List.of("enter", "acquire"), calls(writer.toByteArray(), ours, "get"));
   }
 
   /** All else stays as in the test before. */
