@@ -187,8 +187,7 @@ class WeakenerTest {
     String shape =
         "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/Class;)" + object;
     String bootstraps = "java/lang/invoke/ConstantBootstraps";
-    Handle computing =
-        new Handle(Opcodes.H_INVOKESTATIC, bootstraps, "nullConstant", shape, false);
+    Handle computing = new Handle(Opcodes.H_INVOKESTATIC, bootstraps, "nullConstant", shape, false);
     ClassWriter writer = new ClassWriter(0);
     writer.visit(Opcodes.V17, 0, "org/example/Constants", null, "java/lang/Object", null);
     MethodVisitor code = writer.visitMethod(Opcodes.ACC_STATIC, "get", "()" + object, null, null);

@@ -10,6 +10,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.memgraft.ordering.litmus.Program.Between;
 import org.memgraft.ordering.litmus.Program.Interlude;
+import org.memgraft.ordering.litmus.Program.Monitor;
 import org.memgraft.ordering.litmus.Program.Read;
 import org.memgraft.ordering.litmus.Program.Step;
 import org.memgraft.ordering.litmus.Program.Write;
@@ -23,6 +24,7 @@ import org.memgraft.ordering.litmus.Program.Write;
  * abstract machine of Sewell et al. 2010, section 3.1, of whose locks only a fence is needed here.
  */
 final class Enumerator {
+  private static final int NOBODY = -1;
 
   /** A write on its way to memory. */
   private record Pending(int variable, int value) {}
@@ -32,7 +34,8 @@ final class Enumerator {
       List<Integer> done,
       List<Integer> memory,
       List<Integer> registers,
-      List<List<Pending>> buffers) {}
+      List<List<Pending>> buffers,
+      int holder) {}
 
   private final Program program;
   private final boolean buffered;
@@ -63,7 +66,8 @@ final class Enumerator {
             Collections.nCopies(threads, 0),
             Collections.nCopies(program.variables().size(), 0),
             Collections.nCopies(program.registers(), 0),
-            Collections.nCopies(threads, List.of())));
+            Collections.nCopies(threads, List.of()),
+            NOBODY));
     while (!ahead.isEmpty()) {
       State state = ahead.pop();
       boolean ended = true;
@@ -104,10 +108,11 @@ final class Enumerator {
                 done,
                 state.memory(),
                 state.registers(),
-                with(state.buffers(), thread, List.copyOf(longer))));
+                with(state.buffers(), thread, List.copyOf(longer)),
+                state.holder()));
       } else {
         List<Integer> memory = with(state.memory(), write.variable(), write.value());
-        goTo(new State(done, memory, state.registers(), state.buffers()));
+        goTo(new State(done, memory, state.registers(), state.buffers(), state.holder()));
       }
     } else if (step instanceof Read read) {
       int value = state.memory().get(read.variable());
@@ -117,11 +122,22 @@ final class Enumerator {
         }
       }
       List<Integer> registers = with(state.registers(), read.register(), value);
-      goTo(new State(done, state.memory(), registers, state.buffers()));
-    } else if (step instanceof Interlude interlude
-        && (interlude.between() != Between.LOCK || buffer.isEmpty())) {
-      goTo(new State(done, state.memory(), state.registers(), state.buffers()));
+      goTo(new State(done, state.memory(), registers, state.buffers(), state.holder()));
+    } else if (canGoOn(step, state, buffer)) {
+      int holder = state.holder();
+      if (step instanceof Monitor monitor) {
+        holder = monitor == Monitor.TAKE ? thread : NOBODY;
+      }
+      goTo(new State(done, state.memory(), state.registers(), state.buffers(), holder));
     }
+  }
+
+  /** A lock is a fence, and its monitor must be free. */
+  private static boolean canGoOn(Step step, State state, List<Pending> buffer) {
+    if (step instanceof Interlude interlude) {
+      return interlude.between() != Between.LOCK || buffer.isEmpty();
+    }
+    return buffer.isEmpty() && (step == Monitor.GIVE || state.holder() == NOBODY);
   }
 
   private void drain(State state, int thread) {
@@ -132,7 +148,8 @@ final class Enumerator {
             state.done(),
             with(state.memory(), oldest.variable(), oldest.value()),
             state.registers(),
-            with(state.buffers(), thread, List.copyOf(buffer.subList(1, buffer.size())))));
+            with(state.buffers(), thread, List.copyOf(buffer.subList(1, buffer.size()))),
+            state.holder()));
   }
 
   private void goTo(State state) {

@@ -5,6 +5,7 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import org.memgraft.ordering.litmus.Program.Monitor;
 import org.memgraft.ordering.litmus.Program.Read;
 import org.memgraft.ordering.litmus.Program.Step;
 import org.memgraft.ordering.litmus.Program.Write;
@@ -18,8 +19,9 @@ import org.memgraft.ordering.litmus.Program.Write;
  * Memory Order Modes</i>). The model also forbids values out of thin air (17.4.8). No program here
  * needs that: each writes constants, so that no write depends on a read.
  *
- * <p>Accesses of volatile variables are in one row (17.4.4): each read sees the write before, and
- * that and all earlier ones happen before it.
+ * <p>Accesses of volatile variables, and what is done to the monitor, are in one row (17.4.4): each
+ * read sees the write before, and that and all earlier ones happen before it; whoever takes the
+ * monitor comes after all who gave it.
  */
 final class JavaModel {
   /** In which mode all accesses of a program are, but for those of volatile variables. */
@@ -33,24 +35,41 @@ final class JavaModel {
     VOLATILE
   }
 
+  private enum Kind {
+    WRITE,
+    READ,
+    TAKE,
+    GIVE
+  }
+
   /**
-   * A write, or a read into a register; final values are read when all else is done.
+   * Final values are read when all else is done.
    *
+   * @param variable or NO_VARIABLE
    * @param value the number of the register where it is a read
    */
-  private record Event(int thread, int variable, boolean write, int value) {}
+  private record Event(int thread, int variable, Kind kind, int value) {
+    boolean write() {
+      return kind == Kind.WRITE;
+    }
+
+    boolean read() {
+      return kind == Kind.READ;
+    }
+  }
 
   private static final int NO_THREAD = -1;
+  private static final int NO_VARIABLE = -1;
 
   private final Program program;
   private final Mode mode;
   private final List<Event> events = new ArrayList<>();
   private final BitSet[] programOrder;
 
-  /** The accesses of volatile variables, in the row that they are in. */
+  /** What is done to volatile variables and the monitor, in the row that it is in. */
   private final List<Integer> row = new ArrayList<>();
 
-  private final BitSet ofVolatiles = new BitSet();
+  private final BitSet rowed = new BitSet();
 
   /** For each read the number of the write that it sees. */
   private final int[] seen;
@@ -78,23 +97,27 @@ final class JavaModel {
 
   private void collect() {
     for (int variable = 0; variable < program.variables().size(); variable++) {
-      events.add(new Event(NO_THREAD, variable, true, 0));
+      events.add(new Event(NO_THREAD, variable, Kind.WRITE, 0));
     }
     for (int thread = 0; thread < program.threads().size(); thread++) {
       for (Step step : program.threads().get(thread)) {
         if (step instanceof Write write) {
-          events.add(new Event(thread, write.variable(), true, write.value()));
+          events.add(new Event(thread, write.variable(), Kind.WRITE, write.value()));
         } else if (step instanceof Read read) {
-          events.add(new Event(thread, read.variable(), false, read.register()));
+          events.add(new Event(thread, read.variable(), Kind.READ, read.register()));
+        } else if (step instanceof Monitor monitor) {
+          Kind kind = monitor == Monitor.TAKE ? Kind.TAKE : Kind.GIVE;
+          events.add(new Event(thread, NO_VARIABLE, kind, 0));
         }
       }
     }
     for (int i = 0; i < program.finals().size(); i++) {
       int label = program.registers() + i;
-      events.add(new Event(NO_THREAD, program.finals().get(i), false, label));
+      events.add(new Event(NO_THREAD, program.finals().get(i), Kind.READ, label));
     }
     for (int event = 0; event < events.size(); event++) {
-      ofVolatiles.set(event, program.isVolatile(events.get(event).variable()));
+      int variable = events.get(event).variable();
+      rowed.set(event, variable == NO_VARIABLE || program.isVolatile(variable));
     }
   }
 
@@ -124,15 +147,14 @@ final class JavaModel {
 
   /** Goes through all rows that begin like this one. */
   private void goThroughRows() {
-    if (row.size() == ofVolatiles.cardinality()) {
+    if (row.size() == rowed.cardinality()) {
       choose(0);
       return;
     }
-    for (int next = ofVolatiles.nextSetBit(0); next >= 0; next = ofVolatiles.nextSetBit(next + 1)) {
+    for (int next = rowed.nextSetBit(0); next >= 0; next = rowed.nextSetBit(next + 1)) {
       if (canFollow(next)) {
-        int before = lastWriteInRow(events.get(next).variable());
-        if (!events.get(next).write()) {
-          seen[next] = before;
+        if (events.get(next).read()) {
+          seen[next] = lastWriteInRow(events.get(next).variable());
         }
         row.add(next);
         goThroughRows();
@@ -142,9 +164,16 @@ final class JavaModel {
   }
 
   private boolean canFollow(int event) {
+    if (events.get(event).kind() == Kind.TAKE && count(Kind.TAKE) > count(Kind.GIVE)) {
+      return false;
+    }
     return !row.contains(event)
-        && ofVolatiles.stream()
-            .allMatch(other -> !programOrder[other].get(event) || row.contains(other));
+        && rowed.stream().allMatch(other -> !programOrder[other].get(event) || row.contains(other));
+  }
+
+  /** How many there are in the row so far. */
+  private long count(Kind kind) {
+    return row.stream().filter(event -> events.get(event).kind() == kind).count();
   }
 
   /** The variable's first one, 0, comes before all reads. */
@@ -156,15 +185,21 @@ final class JavaModel {
     return last;
   }
 
-  /** Each write of a volatile variable before each read of it that comes later in the row. */
+  /** What is later in the row, and synchronizes with what is earlier. */
   private void addRow(BitSet[] order) {
     for (int i = 0; i < row.size(); i++) {
-      for (int read : row.subList(i, row.size())) {
-        if (!events.get(read).write() && isWriteTo(events.get(read).variable(), row.get(i))) {
-          order[row.get(i)].set(read);
+      for (int later : row.subList(i, row.size())) {
+        if (synchronizes(row.get(i), later)) {
+          order[row.get(i)].set(later);
         }
       }
     }
+  }
+
+  private boolean synchronizes(int earlier, int later) {
+    Event end = events.get(later);
+    return end.read() && isWriteTo(end.variable(), earlier)
+        || end.kind() == Kind.TAKE && events.get(earlier).kind() == Kind.GIVE;
   }
 
   /** Goes through all that the reads from this event on may see. */
@@ -173,7 +208,7 @@ final class JavaModel {
       addIfAllowed();
       return;
     }
-    if (events.get(event).write() || ofVolatiles.get(event)) {
+    if (!events.get(event).read() || rowed.get(event)) {
       choose(event + 1);
       return;
     }
@@ -195,7 +230,7 @@ final class JavaModel {
       Integer[] outcome = new Integer[program.registers() + program.finals().size()];
       for (int event = 0; event < events.size(); event++) {
         Event read = events.get(event);
-        if (!read.write()) {
+        if (read.read()) {
           outcome[read.value()] = events.get(seen[event]).value();
         }
       }
@@ -227,7 +262,7 @@ final class JavaModel {
   private void addWhatIsSeen(BitSet[] order) {
     for (int event = 0; event < events.size(); event++) {
       // Also a thread's own write: that is before the read already, or not allowed.
-      if (!events.get(event).write()) {
+      if (events.get(event).read()) {
         order[seen[event]].set(event);
       }
     }
@@ -256,7 +291,7 @@ final class JavaModel {
   private boolean isConsistent(BitSet[] before) {
     for (int event = 0; event < events.size(); event++) {
       Event read = events.get(event);
-      if (read.write()) {
+      if (!read.read()) {
         continue;
       }
       if (before[event].get(seen[event])) {

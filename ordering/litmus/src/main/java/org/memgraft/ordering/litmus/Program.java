@@ -12,7 +12,8 @@ import java.util.regex.Pattern;
  * <p>Written as {@code "x=1; r0=y | y=1; r1=x -> x"}: threads are separated by bars, steps by
  * semicolons. A write names a variable and a value from 0 to 7, a read a register and a variable;
  * {@code by WAY} says how, see {@link Way}. A variable whose name begins with v is volatile, the
- * others are what the location makes them. A word alone is something {@link Between} two accesses.
+ * others are what the location makes them. {@code take} and {@code give} enter and leave a monitor
+ * that all threads have in common. Another word alone is something {@link Between} two accesses.
  * After the arrow stand the variables whose final values belong to the outcome. Every variable is 0
  * at first.
  *
@@ -25,11 +26,17 @@ record Program(
     List<List<Step>> threads, List<String> variables, int registers, List<Integer> finals) {
 
   /** One step of a thread. */
-  sealed interface Step permits Write, Read, Interlude {}
+  sealed interface Step permits Write, Read, Monitor, Interlude {}
 
   record Write(int variable, int value, Way way) implements Step {}
 
   record Read(int variable, int register, Way way) implements Step {}
+
+  /** The common monitor is entered, or left. */
+  enum Monitor implements Step {
+    TAKE,
+    GIVE
+  }
 
   record Interlude(Between between) implements Step {}
 
@@ -58,7 +65,7 @@ record Program(
           int value = Integer.parseInt(write.group(2));
           steps.add(new Write(number(variables, write.group(1)), value, Way.of(write.group(3))));
         } else {
-          steps.add(new Interlude(Between.of(step.strip())));
+          steps.add(word(step.strip()));
         }
       }
       threads.add(List.copyOf(steps));
@@ -71,7 +78,16 @@ record Program(
     Program program =
         new Program(List.copyOf(threads), List.copyOf(variables), registers, List.copyOf(finals));
     program.requireEachRegisterOnce(text);
+    program.requireEachTakenIsGiven(text);
     return program;
+  }
+
+  private static Step word(String word) {
+    return switch (word) {
+      case "take" -> Monitor.TAKE;
+      case "give" -> Monitor.GIVE;
+      default -> new Interlude(Between.of(word));
+    };
   }
 
   /** "r0", "r1", ..., then "x" for a final value. */
@@ -117,6 +133,21 @@ record Program(
                   .formatted(text, register));
         }
         seen[register] = true;
+      }
+    }
+  }
+
+  private void requireEachTakenIsGiven(String text) {
+    for (List<Step> steps : threads) {
+      boolean has = false;
+      for (Step step : steps) {
+        if (step == (has ? Monitor.TAKE : Monitor.GIVE)) {
+          throw new IllegalArgumentException("'%s': take and give take no turns".formatted(text));
+        }
+        has = step instanceof Monitor ? !has : has;
+      }
+      if (has) {
+        throw new IllegalArgumentException("'%s': a take without a give".formatted(text));
       }
     }
   }

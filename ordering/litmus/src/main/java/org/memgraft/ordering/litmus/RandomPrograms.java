@@ -59,6 +59,7 @@ final class RandomPrograms {
     int volatiles = random.nextInt(4) == 0 ? 0 : 1 + random.nextInt(VOLATILE.length);
     List<String> variables = new ArrayList<>(List.of(PLAIN).subList(0, plain));
     variables.addAll(List.of(VOLATILE).subList(0, volatiles));
+    boolean locks = random.nextInt(3) == 0;
     int[] written = new int[variables.size()];
     if (arrays) {
       // What is copied is always 1.
@@ -84,6 +85,11 @@ final class RandomPrograms {
         if (random.nextInt(8) == 0) {
           steps.add(word(Between.values()[random.nextInt(Between.values().length)]));
         }
+      }
+      if (locks) {
+        int give = 1 + random.nextInt(steps.size());
+        steps.add(give, "give");
+        steps.add(random.nextInt(give), "take");
       }
       all.add(String.join("; ", steps));
     }

@@ -4,6 +4,7 @@ import static org.objectweb.asm.Opcodes.*;
 
 import org.memgraft.ordering.litmus.Program.Between;
 import org.memgraft.ordering.litmus.Program.Interlude;
+import org.memgraft.ordering.litmus.Program.Monitor;
 import org.memgraft.ordering.litmus.Program.Read;
 import org.memgraft.ordering.litmus.Program.Step;
 import org.memgraft.ordering.litmus.Program.Way;
@@ -74,6 +75,9 @@ final class Steps {
         write(write);
       } else if (step instanceof Read read) {
         read(read);
+      } else if (step instanceof Monitor monitor) {
+        pushMonitor();
+        code.visitInsn(monitor == Monitor.TAKE ? MONITORENTER : MONITOREXIT);
       } else if (step instanceof Interlude interlude) {
         between(interlude.between());
       }
@@ -101,7 +105,10 @@ final class Steps {
   void writeInitializer() {
     shape.visitField(ACC_STATIC | ACC_FINAL, "values", "[" + type.descriptor, null, null);
     shape.visitField(ACC_STATIC | ACC_VOLATILE, "quiet", "I", null, null);
+    shape.visitField(ACC_STATIC | ACC_FINAL, "common", "L" + OBJECT + ";", null, null);
     MethodVisitor init = method("<clinit>", "()V");
+    make(init, OBJECT, "()V");
+    init.visitFieldInsn(PUTSTATIC, owner, "common", "L" + OBJECT + ";");
     place.initialize(init, owner, program.variables().size());
     type.newArray(init, 2);
     init.visitInsn(DUP);
@@ -126,6 +133,15 @@ final class Steps {
     MethodVisitor away = method("idleAway", "()V");
     enlarge(away);
     end(away, RETURN);
+  }
+
+  /** The instance itself; of statics an object that all copies have in common. */
+  private void pushMonitor() {
+    if (place.copies() == 0) {
+      code.visitVarInsn(ALOAD, 0);
+    } else {
+      code.visitFieldInsn(GETSTATIC, owner, "common", "L" + OBJECT + ";");
+    }
   }
 
   // --- accesses

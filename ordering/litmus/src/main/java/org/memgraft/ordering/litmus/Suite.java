@@ -32,7 +32,7 @@ final class Suite {
     manyThreads();
     fences();
     arrays();
-    someVolatile();
+    synchronizing();
     handWritten();
   }
 
@@ -239,8 +239,8 @@ final class Suite {
         some);
   }
 
-  /** Variables of which some are volatile, as programs have them. */
-  private void someVolatile() {
+  /** Volatile variables and plain ones, and a lock, as programs have them. */
+  private void synchronizing() {
     String[] some = {"field-int", "static-long", "array-reference", "array-int"};
     add("mp-volatile-flag", "message passing, right", "x=1; v=1 | r0=v; r1=x", some);
     String data = "message passing whose data is volatile, and not the flag";
@@ -252,6 +252,12 @@ final class Suite {
     add("mp-volatile-race", other, "x=1; v=1 | x=2 | r0=v; r1=x", some);
     String passed = "message passing by way of a third thread";
     add("mp-volatile-passed", passed, "x=1; v=1 | r0=v; vv=1 | r1=vv; r2=x", some);
+    String lock = "store buffering, right: under a lock";
+    add("sb-lock", lock, "take; x=1; r0=y; give | take; y=1; r1=x; give", some);
+    String before = "message passing by a lock; the data is not under it";
+    add("mp-lock", before, "x=1; take; y=1; give | take; r0=y; give; r1=x", some);
+    String oneSided = "message passing by a lock that the reader does not take";
+    add("mp-lock-one-sided", oneSided, "take; x=1; y=1; give | r0=y; r1=x", some);
     String by = "x=3; x=1 by %s; v=1 | x=2 | r0=v; r1=x";
     for (String way : List.of("arraycopy", "fill")) {
       String covered = "message passing after a store covered by one by " + way;

@@ -47,6 +47,7 @@ class EnumeratorTest {
         "x=1; r0=x | x=2 -> x                          ! 11 12 22",
         "r0=x; x=1 | x=2 -> x                          ! 01 02 21",
         "x=1 | y=1 -> x y                              ! 11",
+        "take; x=1; r0=y; give | take; y=1; r1=x; give ! 01 10",
       })
   void sequentialConsistency(String program, String outcomes) {
     assertEquals(new TreeSet<>(List.of(outcomes.split(" "))), sc(program));

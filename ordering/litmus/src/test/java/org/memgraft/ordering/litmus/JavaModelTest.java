@@ -79,6 +79,10 @@ class JavaModelTest {
         "PLAIN   ! x=1; v=1 | r0=v; vv=1 | r1=vv; r2=x    ! 110",
         "PLAIN   ! v=1 | r0=v; r1=v -> v                  ! 000 010 100 110 101",
         "PLAIN   ! x=1; v=1 | x=2 | r0=v; r1=x            ! 10 20 21 22",
+        "PLAIN   ! take; x=1; r0=y; give | take; y=1; r1=x; give     ! 00 11",
+        "PLAIN   ! x=1; take; y=1; give | take; r0=y; give; r1=x     ! 10",
+        "PLAIN   ! take; x=1; y=1; give | r0=y; r1=x      !",
+        "PLAIN   ! take; x=1; give; r0=y | y=1; take; r1=x; give     ! 00",
         "PLAIN   ! v=1 | vv=1 | r0=v; r1=vv | r2=vv; r3=v ! 1010",
         "VOLATILE ! x=1; y=1 | r0=y; r1=x                 ! 10",
       })

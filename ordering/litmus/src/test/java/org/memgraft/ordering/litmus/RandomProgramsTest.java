@@ -27,7 +27,8 @@ class RandomProgramsTest {
   void theyHaveWhatProgramsMayHave() {
     List<String> programs = programs(1);
     assertTrue(new HashSet<>(programs).size() > MANY * 9 / 10);
-    for (String some : List.of(" by fill", " by clone", "v=", "vv=", "lock", "->", "r3=")) {
+    for (String some :
+        List.of(" by fill", " by clone", "v=", "vv=", "lock", "take;", "->", "r3=")) {
       assertTrue(programs.stream().anyMatch(text -> text.contains(some)), some);
     }
     assertTrue(programs.stream().anyMatch(text -> text.split("\\|").length == 3));
