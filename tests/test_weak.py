@@ -15,7 +15,7 @@ WEAK = ["--ordering", "weak"]
 IN_ORDER = ["lb", "coww", "cowr", "corw", "corr", "tearing", "atomic"]
 """Races whose outcomes stay sequentially consistent, which is more than the model asks for."""
 FORBIDDING = (
-    "*/volatile-int,mp-volatile-*,*-lock,cowr,cowr-store-by-*,coww,corw,sb-reload,mp/handle-release,mp/lazyset,"
+    "*/volatile-int,mp-volatile-*,sb-lock,mp-lock,cowr,cowr-store-by-*,coww,corw,sb-reload,mp/handle-release,mp/lazyset,"
     "double-checked,forward/field-int,forward/static-long,forward/array-reference,n6/field-reference,n6/static-int,"
     "n6/array-long"
 )

@@ -49,7 +49,7 @@ interface Treatment {
 
   /** Weakens accesses but for those that the subset names. */
   static Treatment weakening(Subset inOrder, Hierarchy hierarchy, WeakMemory memory) {
-    FieldNumbers numbers = new FieldNumbers(memory::isShared);
+    FieldNumbers numbers = new FieldNumbers(memory::shareNumber);
     return (offer, facts, sites) -> {
       ClassReader reader = new ClassReader(offer.bytes());
       numbers.has(offer.loader(), reader.getClassName());

@@ -217,7 +217,7 @@ final class WeakMemory {
   }
 
   /** Static fields of several classes have this number: loads get what is in memory. */
-  void isShared(int number) {
+  void shareNumber(int number) {
     synchronized (owners) {
       BitSet more = (BitSet) shared.clone();
       more.set(number);

@@ -325,7 +325,7 @@ class WeakMemoryTest {
     there(memory::acquire);
     for (int i = 0; i < MANY; i++) {
       store(null, i, 5, 7);
-      memory.isShared(i);
+      memory.shareNumber(i);
       store(null, i, 7, 9);
     }
     there(

@@ -244,7 +244,7 @@ final class Suite {
     String[] some = {"field-int", "static-long", "array-reference", "array-int"};
     add("mp-volatile-flag", "message passing, right", "x=1; v=1 | r0=v; r1=x", some);
     String data = "message passing whose data is volatile, and not the flag";
-    add("mp-volatile-data", data, "v=1; y=1 | r0=y; r1=v", some);
+    add("mp-plain-flag", data, "v=1; y=1 | r0=y; r1=v", some);
     add("sb-one-volatile", "store buffering, one side mended", "v=1; r0=y | y=1; r1=v", some);
     String again = "message passing whose data is stored again";
     add("mp-volatile-again", again, "x=1; v=1; x=2 | r0=v; r1=x; r2=x", some);
