@@ -15,9 +15,9 @@ WEAK = ["--ordering", "weak"]
 IN_ORDER = ["lb", "coww", "cowr", "corw", "corr", "tearing", "atomic"]
 """Races whose outcomes stay sequentially consistent, which is more than the model asks for."""
 FORBIDDING = (
-    "*/volatile-int,mp-volatile-*,sb-lock,mp-lock,cowr,cowr-store-by-*,coww,corw,sb-reload,mp/handle-release,mp/lazyset,"
-    "double-checked,forward/field-int,forward/static-long,forward/array-reference,n6/field-reference,n6/static-int,"
-    "n6/array-long"
+    "*/volatile-int,mp-volatile-*,mp-release-*,sb-volatile-modes,corr-opaque,sb-lock,mp-lock,cowr,cowr-store-by-*,coww,"
+    "corw,sb-reload,mp/handle-release,mp/lazyset,double-checked,forward/field-int,forward/static-long,"
+    "forward/array-reference,n6/field-reference,n6/static-int,n6/array-long"
 )
 """Races of which the model forbids some outcomes; where all is volatile, all that are not sequentially consistent."""
 SHOWN = ["sb/field-int", "mp/field-int", "publication/object"]

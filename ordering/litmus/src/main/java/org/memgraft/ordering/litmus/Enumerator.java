@@ -8,6 +8,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import org.memgraft.ordering.litmus.Program.Access;
 import org.memgraft.ordering.litmus.Program.Between;
 import org.memgraft.ordering.litmus.Program.Interlude;
 import org.memgraft.ordering.litmus.Program.Monitor;
@@ -26,8 +27,12 @@ import org.memgraft.ordering.litmus.Program.Write;
 final class Enumerator {
   private static final int NOBODY = -1;
 
-  /** A write on its way to memory. */
-  private record Pending(int variable, int value) {}
+  /**
+   * A write on its way to memory.
+   *
+   * @param fenced whether a fence is behind it
+   */
+  private record Pending(int variable, int value, boolean fenced) {}
 
   /** Everything that what happens next depends on. */
   private record State(
@@ -95,14 +100,14 @@ final class Enumerator {
   private void step(State state, int thread, Step step) {
     List<Integer> done = with(state.done(), thread, state.done().get(thread) + 1);
     List<Pending> buffer = state.buffers().get(thread);
-    if (!buffer.isEmpty() && program.isVolatile(buffer.get(buffer.size() - 1).variable())) {
-      // Behind such a write is a fence.
+    if (!buffer.isEmpty() && buffer.get(buffer.size() - 1).fenced()) {
       return;
     }
     if (step instanceof Write write) {
       if (buffered) {
         List<Pending> longer = new ArrayList<>(buffer);
-        longer.add(new Pending(write.variable(), write.value()));
+        boolean fenced = program.isVolatile(new Access(write.variable(), write.way()));
+        longer.add(new Pending(write.variable(), write.value(), fenced));
         goTo(
             new State(
                 done,

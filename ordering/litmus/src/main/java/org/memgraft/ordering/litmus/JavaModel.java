@@ -5,9 +5,11 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import org.memgraft.ordering.litmus.Program.Access;
 import org.memgraft.ordering.litmus.Program.Monitor;
 import org.memgraft.ordering.litmus.Program.Read;
 import org.memgraft.ordering.litmus.Program.Step;
+import org.memgraft.ordering.litmus.Program.Way;
 import org.memgraft.ordering.litmus.Program.Write;
 
 /**
@@ -19,12 +21,15 @@ import org.memgraft.ordering.litmus.Program.Write;
  * Memory Order Modes</i>). The model also forbids values out of thin air (17.4.8). No program here
  * needs that: each writes constants, so that no write depends on a read.
  *
- * <p>Accesses of volatile variables, and what is done to the monitor, are in one row (17.4.4): each
- * read sees the write before, and that and all earlier ones happen before it; whoever takes the
- * monitor comes after all who gave it.
+ * <p>Volatile accesses, and what is done to the monitor, are in one row (17.4.4): each read sees
+ * the write before, and that and all earlier ones happen before it; whoever takes the monitor comes
+ * after all who gave it.
+ *
+ * <p>No text says what volatile and other accesses of one variable do to each other. Here a
+ * volatile read may also see any write that is not in the row, as a plain one may.
  */
 final class JavaModel {
-  /** In which mode all accesses of a program are, but for those of volatile variables. */
+  /** How an access orders, each at least as much as the one before. */
   enum Mode {
     PLAIN,
     /** Each variable by itself is sequentially consistent, and nothing causes itself. */
@@ -32,7 +37,20 @@ final class JavaModel {
     /** Also, what came before a write happens before what comes after a read that sees it. */
     RELEASE_ACQUIRE,
     /** Sequentially consistent. */
-    VOLATILE
+    VOLATILE;
+
+    boolean isAtLeast(Mode other) {
+      return compareTo(other) >= 0;
+    }
+
+    private static Mode of(Way way) {
+      return switch (way) {
+        case OPAQUE -> OPAQUE;
+        case ACQUIRE, RELEASE -> RELEASE_ACQUIRE;
+        case VOLATILE -> VOLATILE;
+        default -> throw new IllegalArgumentException(way + " is no mode");
+      };
+    }
   }
 
   private enum Kind {
@@ -48,7 +66,7 @@ final class JavaModel {
    * @param variable or NO_VARIABLE
    * @param value the number of the register where it is a read
    */
-  private record Event(int thread, int variable, Kind kind, int value) {
+  private record Event(int thread, int variable, Kind kind, int value, Mode mode) {
     boolean write() {
       return kind == Kind.WRITE;
     }
@@ -60,13 +78,17 @@ final class JavaModel {
 
   private static final int NO_THREAD = -1;
   private static final int NO_VARIABLE = -1;
+  private static final int NOTHING = -1;
 
   private final Program program;
+
+  /** Of an access whose way and variable say nothing else. */
   private final Mode mode;
+
   private final List<Event> events = new ArrayList<>();
   private final BitSet[] programOrder;
 
-  /** What is done to volatile variables and the monitor, in the row that it is in. */
+  /** Volatile accesses and what is done to the monitor, in the row that they are in. */
   private final List<Integer> row = new ArrayList<>();
 
   private final BitSet rowed = new BitSet();
@@ -85,40 +107,51 @@ final class JavaModel {
     seen = new int[events.size()];
   }
 
-  /** The outcomes: registers, then final values. */
+  /**
+   * The outcomes: registers, then final values.
+   *
+   * @param mode of the accesses of which the program does not say it
+   */
   static Set<List<Integer>> outcomes(Program program, Mode mode) {
-    if (mode == Mode.VOLATILE) {
+    JavaModel model = new JavaModel(program, mode);
+    if (mode == Mode.VOLATILE && model.rowed.cardinality() == model.events.size()) {
       return Enumerator.sc(program);
     }
-    JavaModel model = new JavaModel(program, mode);
     model.goThroughRows();
     return model.outcomes;
   }
 
   private void collect() {
     for (int variable = 0; variable < program.variables().size(); variable++) {
-      events.add(new Event(NO_THREAD, variable, Kind.WRITE, 0));
+      add(NO_THREAD, Kind.WRITE, new Access(variable, Way.DIRECT), 0);
     }
     for (int thread = 0; thread < program.threads().size(); thread++) {
       for (Step step : program.threads().get(thread)) {
         if (step instanceof Write write) {
-          events.add(new Event(thread, write.variable(), Kind.WRITE, write.value()));
+          add(thread, Kind.WRITE, new Access(write.variable(), write.way()), write.value());
         } else if (step instanceof Read read) {
-          events.add(new Event(thread, read.variable(), Kind.READ, read.register()));
+          add(thread, Kind.READ, new Access(read.variable(), read.way()), read.register());
         } else if (step instanceof Monitor monitor) {
           Kind kind = monitor == Monitor.TAKE ? Kind.TAKE : Kind.GIVE;
-          events.add(new Event(thread, NO_VARIABLE, kind, 0));
+          events.add(new Event(thread, NO_VARIABLE, kind, 0, Mode.VOLATILE));
         }
       }
     }
     for (int i = 0; i < program.finals().size(); i++) {
       int label = program.registers() + i;
-      events.add(new Event(NO_THREAD, program.finals().get(i), Kind.READ, label));
+      add(NO_THREAD, Kind.READ, new Access(program.finals().get(i), Way.DIRECT), label);
     }
     for (int event = 0; event < events.size(); event++) {
-      int variable = events.get(event).variable();
-      rowed.set(event, variable == NO_VARIABLE || program.isVolatile(variable));
+      rowed.set(event, events.get(event).mode() == Mode.VOLATILE);
     }
+  }
+
+  private void add(int thread, Kind kind, Access access, int value) {
+    Mode own = access.way().isMode() ? Mode.of(access.way()) : mode;
+    if (program.isVolatile(access)) {
+      own = Mode.VOLATILE;
+    }
+    events.add(new Event(thread, access.variable(), kind, value, own));
   }
 
   /** What happens before what as the threads are started, run and joined. */
@@ -176,9 +209,9 @@ final class JavaModel {
     return row.stream().filter(event -> events.get(event).kind() == kind).count();
   }
 
-  /** The variable's first one, 0, comes before all reads. */
+  /** NOTHING where the row has no write to the variable. */
   private int lastWriteInRow(int variable) {
-    int last = -1;
+    int last = NOTHING;
     for (int event : row) {
       last = isWriteTo(variable, event) ? event : last;
     }
@@ -208,16 +241,22 @@ final class JavaModel {
       addIfAllowed();
       return;
     }
-    if (!events.get(event).read() || rowed.get(event)) {
+    if (!events.get(event).read()) {
       choose(event + 1);
       return;
     }
+    int inRow = rowed.get(event) ? seen[event] : NOTHING;
+    if (inRow != NOTHING) {
+      choose(event + 1);
+    }
     for (int write = 0; write < events.size(); write++) {
-      if (isWriteTo(events.get(event).variable(), write)) {
+      boolean elsewhere = rowed.get(event) && rowed.get(write);
+      if (isWriteTo(events.get(event).variable(), write) && !elsewhere) {
         seen[event] = write;
         choose(event + 1);
       }
     }
+    seen[event] = inRow;
   }
 
   private boolean isWriteTo(int variable, int event) {
@@ -242,15 +281,11 @@ final class JavaModel {
   private BitSet[] happensBefore() {
     BitSet[] before = copy(programOrder);
     addRow(before);
-    if (mode == Mode.RELEASE_ACQUIRE) {
-      addWhatIsSeen(before);
-    }
+    addWhatIsSeen(before, Mode.RELEASE_ACQUIRE);
     close(before);
     BitSet[] causes = copy(programOrder);
-    if (mode == Mode.OPAQUE) {
-      addWhatIsSeen(causes);
-      close(causes);
-    }
+    addWhatIsSeen(causes, Mode.OPAQUE);
+    close(causes);
     for (int event = 0; event < before.length; event++) {
       if (before[event].get(event) || causes[event].get(event)) {
         return null;
@@ -259,10 +294,14 @@ final class JavaModel {
     return before;
   }
 
-  private void addWhatIsSeen(BitSet[] order) {
+  /** The reads and writes that order at least as much as this. */
+  private void addWhatIsSeen(BitSet[] order, Mode least) {
     for (int event = 0; event < events.size(); event++) {
+      Event read = events.get(event);
       // Also a thread's own write: that is before the read already, or not allowed.
-      if (events.get(event).read()) {
+      if (read.read()
+          && read.mode().isAtLeast(least)
+          && events.get(seen[event]).mode().isAtLeast(least)) {
         order[seen[event]].set(event);
       }
     }
@@ -308,15 +347,17 @@ final class JavaModel {
     return true;
   }
 
-  /** Whether the accesses of each variable can be in a row in which reads see the write before. */
+  /**
+   * Whether the accesses of each variable can be in a row in which reads see the write before;
+   * plain reads need not be.
+   */
   private boolean isCoherent(BitSet[] before) {
-    if (mode == Mode.PLAIN) {
-      return true;
-    }
     for (int variable = 0; variable < program.variables().size(); variable++) {
       BitSet left = new BitSet();
       for (int event = 0; event < events.size(); event++) {
-        left.set(event, events.get(event).variable() == variable);
+        Event access = events.get(event);
+        boolean plain = access.read() && access.mode() == Mode.PLAIN;
+        left.set(event, access.variable() == variable && !plain);
       }
       if (!canBeInARow(left, before, NO_THREAD)) {
         return false;

@@ -44,6 +44,11 @@ abstract class Place {
     return false;
   }
 
+  /** The name of the variable's field, where it has one. */
+  String field(int variable, int copy) {
+    return name(variable);
+  }
+
   static String name(int variable) {
     return "x" + variable;
   }
@@ -123,7 +128,7 @@ abstract class Place {
     void declare(ClassVisitor shape, String owner, int variables) {
       for (int variable = 0; variable < variables; variable++) {
         for (int copy = 0; copy < COPIES; copy++) {
-          shape.visitField(ACC_STATIC, name(variable, copy), type.descriptor, null, null);
+          shape.visitField(ACC_STATIC, field(variable, copy), type.descriptor, null, null);
           for (int i = 1; i < LINE / type.bytes; i++) {
             String apart = "apart" + variable + "_" + copy + "_" + i;
             shape.visitField(ACC_STATIC, apart, type.descriptor, null, null);
@@ -134,16 +139,17 @@ abstract class Place {
 
     @Override
     void read(MethodVisitor code, String owner, int variable, int copy) {
-      code.visitFieldInsn(GETSTATIC, owner, name(variable, copy), type.descriptor);
+      code.visitFieldInsn(GETSTATIC, owner, field(variable, copy), type.descriptor);
     }
 
     @Override
     void write(MethodVisitor code, String owner, int variable, int copy, Runnable value) {
       value.run();
-      code.visitFieldInsn(PUTSTATIC, owner, name(variable, copy), type.descriptor);
+      code.visitFieldInsn(PUTSTATIC, owner, field(variable, copy), type.descriptor);
     }
 
-    private static String name(int variable, int copy) {
+    @Override
+    String field(int variable, int copy) {
       return name(variable) + "_" + copy;
     }
   }

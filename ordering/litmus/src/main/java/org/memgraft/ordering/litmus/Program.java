@@ -3,6 +3,7 @@ package org.memgraft.ordering.litmus;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -11,11 +12,11 @@ import java.util.regex.Pattern;
  *
  * <p>Written as {@code "x=1; r0=y | y=1; r1=x -> x"}: threads are separated by bars, steps by
  * semicolons. A write names a variable and a value from 0 to 7, a read a register and a variable;
- * {@code by WAY} says how, see {@link Way}. A variable whose name begins with v is volatile, the
- * others are what the location makes them. {@code take} and {@code give} enter and leave a monitor
- * that all threads have in common. Another word alone is something {@link Between} two accesses.
- * After the arrow stand the variables whose final values belong to the outcome. Every variable is 0
- * at first.
+ * {@code by WAY} says how, see {@link Way}; some ways are modes of a VarHandle. A variable whose
+ * name begins with v is volatile, the others are what the location makes them. {@code take} and
+ * {@code give} enter and leave a monitor that all threads have in common. Another word alone is
+ * something {@link Between} two accesses. After the arrow stand the variables whose final values
+ * belong to the outcome. Every variable is 0 at first.
  *
  * @param threads the steps of each thread, in program order
  * @param variables by number
@@ -39,6 +40,9 @@ record Program(
   }
 
   record Interlude(Between between) implements Step {}
+
+  /** What a read and a write have in common. */
+  record Access(int variable, Way way) {}
 
   private static final Pattern READ = Pattern.compile("r(\\d)=([a-z]\\w*)(?: by ([a-z-]+))?");
   private static final Pattern WRITE = Pattern.compile("([a-z]\\w*)=([0-7])(?: by ([a-z-]+))?");
@@ -78,8 +82,19 @@ record Program(
     Program program =
         new Program(List.copyOf(threads), List.copyOf(variables), registers, List.copyOf(finals));
     program.requireEachRegisterOnce(text);
+    program.requireModesOfTheirOwn(text);
     program.requireEachTakenIsGiven(text);
     return program;
+  }
+
+  /** The variable of a read or a write, and how it is made; of another step none. */
+  static Optional<Access> access(Step step) {
+    if (step instanceof Write write) {
+      return Optional.of(new Access(write.variable(), write.way()));
+    }
+    return step instanceof Read read
+        ? Optional.of(new Access(read.variable(), read.way()))
+        : Optional.empty();
   }
 
   private static Step word(String word) {
@@ -104,6 +119,11 @@ record Program(
 
   boolean isVolatile(int variable) {
     return variables.get(variable).startsWith("v");
+  }
+
+  /** Whether it is as of a volatile variable: a mode says so, or else the variable. */
+  boolean isVolatile(Access access) {
+    return access.way().isMode() ? access.way() == Way.VOLATILE : isVolatile(access.variable());
   }
 
   /** The registers that a thread reads into, in its order. */
@@ -133,6 +153,16 @@ record Program(
                   .formatted(text, register));
         }
         seen[register] = true;
+      }
+    }
+  }
+
+  private void requireModesOfTheirOwn(String text) {
+    for (Step step : threads.stream().flatMap(List::stream).toList()) {
+      if (step instanceof Write write && write.way() == Way.ACQUIRE
+          || step instanceof Read read && read.way() == Way.RELEASE) {
+        throw new IllegalArgumentException(
+            "'%s': reads acquire, and writes release".formatted(text));
       }
     }
   }
@@ -182,7 +212,19 @@ record Program(
     /** Reads of arrays only: {@code Arrays.copyOf}. */
     COPYOF,
     /** Reads of int arrays only, of 0 and 1: {@code Arrays.equals} with zeroes. */
-    EQUALS;
+    EQUALS,
+    /** Through a VarHandle, in the mode of this name, as the next three are. */
+    OPAQUE,
+    /** Reads only. */
+    ACQUIRE,
+    /** Writes only. */
+    RELEASE,
+    VOLATILE;
+
+    /** Whether it is a mode of a VarHandle. */
+    boolean isMode() {
+      return compareTo(OPAQUE) >= 0;
+    }
 
     static Way of(String name) {
       return name == null ? DIRECT : valueOf(name.toUpperCase(Locale.ROOT));

@@ -7,6 +7,7 @@ import java.util.Locale;
 import java.util.Random;
 import java.util.function.Predicate;
 import org.memgraft.ordering.litmus.Program.Between;
+import org.memgraft.ordering.litmus.Program.Monitor;
 import org.memgraft.ordering.litmus.Program.Read;
 import org.memgraft.ordering.litmus.Program.Step;
 import org.memgraft.ordering.litmus.Program.Way;
@@ -23,13 +24,17 @@ final class RandomPrograms {
   /** Registers and final values, by which the models' work grows most. */
   private static final int MOST_LABELS = 4;
 
-  private static final int MOST_ACCESSES_OF_VOLATILES = 4;
+  /** Volatile accesses, and stretches with the lock, which the model puts in every order. */
+  private static final int MOST_IN_A_ROW = 6;
+
   private static final int LARGEST_VALUE = 7;
 
   /** Without the loop: it writes more than once, and another thread may write between. */
   private static final List<Way> FOR_ALL = List.of(Way.CALLEE, Way.AWAY, Way.BRANCH, Way.HANDLER);
 
   private static final List<Way> WRITES_OF_ARRAYS = List.of(Way.FILL, Way.ARRAYCOPY);
+  private static final List<Way> MODES_OF_WRITES = List.of(Way.OPAQUE, Way.RELEASE, Way.VOLATILE);
+  private static final List<Way> MODES_OF_READS = List.of(Way.OPAQUE, Way.ACQUIRE, Way.VOLATILE);
   private static final List<Way> READS_OF_ARRAYS = List.of(Way.ARRAYCOPY, Way.CLONE, Way.COPYOF);
 
   private final Random random;
@@ -60,6 +65,7 @@ final class RandomPrograms {
     List<String> variables = new ArrayList<>(List.of(PLAIN).subList(0, plain));
     variables.addAll(List.of(VOLATILE).subList(0, volatiles));
     boolean locks = random.nextInt(3) == 0;
+    boolean mixesModes = random.nextInt(3) == 0;
     int[] written = new int[variables.size()];
     if (arrays) {
       // What is copied is always 1.
@@ -74,10 +80,16 @@ final class RandomPrograms {
         boolean element = arrays && variable < plain;
         boolean reads = registers < MOST_LABELS && random.nextBoolean();
         if (reads) {
-          String way = way(element ? READS_OF_ARRAYS : List.of());
+          String way =
+              mixesModes && random.nextBoolean()
+                  ? one(MODES_OF_READS)
+                  : way(element ? READS_OF_ARRAYS : List.of());
           steps.add("r" + registers++ + "=" + variables.get(variable) + way);
         } else {
-          String way = way(element ? WRITES_OF_ARRAYS : List.of());
+          String way =
+              mixesModes && random.nextBoolean()
+                  ? one(MODES_OF_WRITES)
+                  : way(element ? WRITES_OF_ARRAYS : List.of());
           boolean copies = way.endsWith("arraycopy");
           int value = copies ? 1 : Math.min(++written[variable], LARGEST_VALUE);
           steps.add(variables.get(variable) + "=" + value + way);
@@ -87,9 +99,7 @@ final class RandomPrograms {
         }
       }
       if (locks) {
-        int give = 1 + random.nextInt(steps.size());
-        steps.add(give, "give");
-        steps.add(random.nextInt(give), "take");
+        addStretches(steps);
       }
       all.add(String.join("; ", steps));
     }
@@ -99,10 +109,23 @@ final class RandomPrograms {
     return looks ? text + " -> " + variables.get(last) : text;
   }
 
+  /** One stretch with the lock, or two; one may be empty. */
+  private void addStretches(List<String> steps) {
+    int stretches = random.nextInt(3) == 0 ? 2 : 1;
+    int[] ends = random.ints(2L * stretches, 0, steps.size() + 1).sorted().toArray();
+    for (int i = ends.length; i-- > 0; ) {
+      steps.add(ends[i], i % 2 == 0 ? "take" : "give");
+    }
+  }
+
   /** How the access is made: mostly as the location does it. */
   private String way(List<Way> more) {
     List<Way> ways = more.isEmpty() || random.nextBoolean() ? FOR_ALL : more;
-    return random.nextInt(3) > 0 ? "" : " by " + word(ways.get(random.nextInt(ways.size())));
+    return random.nextInt(3) > 0 ? "" : one(ways);
+  }
+
+  private String one(List<Way> ways) {
+    return " by " + word(ways.get(random.nextInt(ways.size())));
   }
 
   private static String word(Enum<?> name) {
@@ -111,7 +134,6 @@ final class RandomPrograms {
 
   /** Whether one thread writes what another one reads, and it is not too much for the models. */
   private static boolean isRace(Program program) {
-    int ofVolatiles = 0;
     boolean races = false;
     for (int variable = 0; variable < program.variables().size(); variable++) {
       int one = variable;
@@ -124,12 +146,18 @@ final class RandomPrograms {
                   && program.threads().get(thread).stream().anyMatch(writes)
                   && program.threads().get(other).stream().anyMatch(reads);
         }
-        if (program.isVolatile(variable)) {
-          ofVolatiles +=
-              program.threads().get(thread).stream().filter(writes.or(reads)).toList().size();
-        }
       }
     }
-    return races && ofVolatiles <= MOST_ACCESSES_OF_VOLATILES;
+    return races && inARow(program) <= MOST_IN_A_ROW;
+  }
+
+  private static long inARow(Program program) {
+    return program.threads().stream()
+        .flatMap(List::stream)
+        .filter(
+            step ->
+                step == Monitor.TAKE
+                    || Program.access(step).filter(program::isVolatile).isPresent())
+        .count();
   }
 }

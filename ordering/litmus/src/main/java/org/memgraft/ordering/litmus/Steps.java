@@ -109,7 +109,7 @@ final class Steps {
     MethodVisitor init = method("<clinit>", "()V");
     make(init, OBJECT, "()V");
     init.visitFieldInsn(PUTSTATIC, owner, "common", "L" + OBJECT + ";");
-    place.initialize(init, owner, program.variables().size());
+    variables.initialize(init);
     type.newArray(init, 2);
     init.visitInsn(DUP);
     init.visitInsn(ICONST_0);
@@ -184,6 +184,11 @@ final class Steps {
         code.visitMethodInsn(INVOKESTATIC, "java/util/Arrays", "fill", fill, false);
       }
       case DIRECT -> store(write);
+      case OPAQUE, RELEASE, VOLATILE -> {
+        MethodVisitor into = code;
+        variables.writeIn(
+            write.way(), code, write.variable(), copy, () -> type.push(into, write.value()));
+      }
       default -> throw cannot(write.way());
     }
   }
@@ -266,6 +271,7 @@ final class Steps {
         code.visitInsn(IXOR);
       }
       case DIRECT -> variables.read(code, read.variable(), copy);
+      case OPAQUE, ACQUIRE, VOLATILE -> variables.readIn(read.way(), code, read.variable(), copy);
       default -> throw cannot(read.way());
     }
     code.visitVarInsn(type.opcode(ISTORE), local(read.register()));

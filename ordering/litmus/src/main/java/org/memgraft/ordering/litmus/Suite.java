@@ -33,6 +33,7 @@ final class Suite {
     fences();
     arrays();
     synchronizing();
+    modes();
     handWritten();
   }
 
@@ -263,6 +264,26 @@ final class Suite {
       String covered = "message passing after a store covered by one by " + way;
       add("mp-volatile-store-by-" + way, covered, by.formatted(way), "array-int", "array-byte");
     }
+  }
+
+  /** Modes of VarHandle beside plain accesses of the same variables. */
+  private void modes() {
+    String[] some = {"field-int", "static-long", "array-reference", "array-int"};
+    String right = "message passing, right: the flag is stored and loaded through a VarHandle";
+    add("mp-release-flag", right, "x=1; y=1 by release | r0=y by acquire; r1=x", some);
+    String plain = "message passing whose flag is loaded plainly";
+    add("mp-release-plain-flag", plain, "x=1; y=1 by release | r0=y; r1=x", some);
+    String over = "message passing whose flag is first stored plainly";
+    add("mp-release-again", over, "x=1; y=1; y=2 by release | r0=y by acquire; r1=x", some);
+    String data = "message passing whose data was plain, and is stored again in a mode";
+    String again = "x=1; x=2 by opaque; y=1 by release | r0=y by acquire; r1=x";
+    add("mp-release-mode-data", data, again, some);
+    String both = "store buffering, right: volatile through VarHandles";
+    String volatiles = "x=1 by volatile; r0=y by volatile | y=1 by volatile; r1=x by volatile";
+    add("sb-volatile-modes", both, volatiles, some);
+    add("corr-opaque", "coherence, right", "x=1 | r0=x by opaque; r1=x by opaque", some);
+    String own = "a store in a mode, read back plainly";
+    add("cowr-store-by-mode", own, "x=3; x=1 by opaque; r0=x | x=2 -> x", some);
   }
 
   private void handWritten() {

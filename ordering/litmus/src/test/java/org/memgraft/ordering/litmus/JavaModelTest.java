@@ -84,6 +84,23 @@ class JavaModelTest {
         "PLAIN   ! take; x=1; y=1; give | r0=y; r1=x      !",
         "PLAIN   ! take; x=1; give; r0=y | y=1; take; r1=x; give     ! 00",
         "PLAIN   ! v=1 | vv=1 | r0=v; r1=vv | r2=vv; r3=v ! 1010",
+        // Modes beside plain accesses of the same variable.
+        "PLAIN   ! x=1; y=1 by release | r0=y by acquire; r1=x         ! 10",
+        "PLAIN   ! x=1; y=1 by release | r0=y by opaque; r1=x          !",
+        "PLAIN   ! x=1; y=1 by opaque | r0=y by acquire; r1=x          !",
+        "PLAIN   ! x=1; y=1 by release | r0=y; r1=x                    !",
+        "PLAIN   ! x=1; y=1 by volatile | r0=y by acquire; r1=x        ! 10",
+        "PLAIN   ! x=1; y=1; y=2 by release | r0=y by acquire; r1=x    ! 02 12 20 22",
+        "PLAIN   ! x=1; y=2 by release; y=1 | r0=y by acquire; r1=x    ! 02 12 20 22",
+        "PLAIN   ! x=1 by volatile; r0=y by volatile | y=1 by volatile; r1=x by volatile ! 00",
+        "PLAIN   ! x=1 by release; r0=y by volatile | y=1 by volatile; r1=x by volatile  !",
+        "PLAIN   ! x=1 | r0=x by opaque; r1=x by opaque                ! 10",
+        "PLAIN   ! x=1 | r0=x by opaque; r1=x                          !",
+        "PLAIN   ! r0=x by opaque; y=1 by opaque | r1=y by opaque; x=1 by opaque ! 11",
+        "PLAIN   ! v=1 by opaque; r0=vv | vv=1; r1=v                   !",
+        "PLAIN   ! x=1; v=1 by release | r0=v; r1=x                    ! 10",
+        "PLAIN   ! x=1; v=1 | r0=v by opaque; r1=x                     !",
+        "PLAIN   ! take; x=1; give; take; y=1; give | take; r0=y; r1=x; give ! 10",
         "VOLATILE ! x=1; y=1 | r0=y; r1=x                 ! 10",
       })
   void forbids(Mode mode, String program, String outcomes) {

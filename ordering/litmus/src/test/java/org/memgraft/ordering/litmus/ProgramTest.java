@@ -44,6 +44,8 @@ class ProgramTest {
     "x=1 | r0=x; r0=x, 'r0'",
     "x=1 | r1=x, 'r1'",
     "x=1 by magic | r0=x, 'MAGIC'",
+    "x=1 by acquire | r0=x, 'reads acquire'",
+    "x=1 | r0=x by release, 'writes release'",
     "give; x=1 | r0=x, 'take no turns'",
     "take; x=1; take | r0=x, 'take no turns'",
     "take; x=1 | r0=x, 'without a give'",
