@@ -7,7 +7,6 @@ import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.TreeSet;
 import org.memgraft.ordering.litmus.Program.Access;
 import org.memgraft.ordering.litmus.Program.Between;
 import org.memgraft.ordering.litmus.Program.Interlude;
@@ -46,8 +45,7 @@ final class Enumerator {
   private final boolean buffered;
   private final Set<State> seen = new HashSet<>();
   private final Deque<State> ahead = new ArrayDeque<>();
-  private final Set<List<Integer>> outcomes =
-      new TreeSet<>((a, b) -> a.toString().compareTo(b.toString()));
+  private final Set<List<Integer>> outcomes = new HashSet<>();
 
   private Enumerator(Program program, boolean buffered) {
     this.program = program;

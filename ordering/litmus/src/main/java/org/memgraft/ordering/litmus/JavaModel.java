@@ -1,10 +1,11 @@
 package org.memgraft.ordering.litmus;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.TreeSet;
 import org.memgraft.ordering.litmus.Program.Access;
 import org.memgraft.ordering.litmus.Program.Monitor;
 import org.memgraft.ordering.litmus.Program.Read;
@@ -93,11 +94,19 @@ final class JavaModel {
 
   private final BitSet rowed = new BitSet();
 
+  /** Whether there is more than plain accesses and volatile variables. */
+  private boolean hasModes;
+
+  /** What happens before what by program order and by the row. */
+  private BitSet[] ofRow;
+
+  /** What other rows came to: many order the same. */
+  private final Set<List<Object>> known = new HashSet<>();
+
   /** For each read the number of the write that it sees. */
   private final int[] seen;
 
-  private final Set<List<Integer>> outcomes =
-      new TreeSet<>((a, b) -> a.toString().compareTo(b.toString()));
+  private final Set<List<Integer>> outcomes = new HashSet<>();
 
   private JavaModel(Program program, Mode mode) {
     this.program = program;
@@ -105,6 +114,7 @@ final class JavaModel {
     collect();
     programOrder = programOrder();
     seen = new int[events.size()];
+    Arrays.fill(seen, NOTHING);
   }
 
   /**
@@ -151,6 +161,7 @@ final class JavaModel {
     if (program.isVolatile(access)) {
       own = Mode.VOLATILE;
     }
+    hasModes |= access.way().isMode() || own == Mode.OPAQUE || own == Mode.RELEASE_ACQUIRE;
     events.add(new Event(thread, access.variable(), kind, value, own));
   }
 
@@ -181,7 +192,12 @@ final class JavaModel {
   /** Goes through all rows that begin like this one. */
   private void goThroughRows() {
     if (row.size() == rowed.cardinality()) {
-      choose(0);
+      ofRow = copy(programOrder);
+      addRow(ofRow);
+      close(ofRow);
+      if (known.add(List.of(List.of(ofRow), Arrays.stream(seen).boxed().toList()))) {
+        choose(0);
+      }
       return;
     }
     for (int next = rowed.nextSetBit(0); next >= 0; next = rowed.nextSetBit(next + 1)) {
@@ -251,7 +267,9 @@ final class JavaModel {
     }
     for (int write = 0; write < events.size(); write++) {
       boolean elsewhere = rowed.get(event) && rowed.get(write);
-      if (isWriteTo(events.get(event).variable(), write) && !elsewhere) {
+      if (isWriteTo(events.get(event).variable(), write)
+          && !elsewhere
+          && maySee(event, write, ofRow)) {
         seen[event] = write;
         choose(event + 1);
       }
@@ -264,23 +282,29 @@ final class JavaModel {
   }
 
   private void addIfAllowed() {
-    BitSet[] before = happensBefore();
-    if (before != null && isConsistent(before) && isCoherent(before)) {
-      Integer[] outcome = new Integer[program.registers() + program.finals().size()];
-      for (int event = 0; event < events.size(); event++) {
-        Event read = events.get(event);
-        if (read.read()) {
-          outcome[read.value()] = events.get(seen[event]).value();
-        }
+    Integer[] values = new Integer[program.registers() + program.finals().size()];
+    for (int event = 0; event < events.size(); event++) {
+      Event read = events.get(event);
+      if (read.read()) {
+        values[read.value()] = events.get(seen[event]).value();
       }
-      outcomes.add(List.of(outcome));
+    }
+    List<Integer> outcome = List.of(values);
+    if (!outcomes.contains(outcome)) {
+      BitSet[] before = happensBefore();
+      if (before != null && isConsistent(before) && isCoherent(before)) {
+        outcomes.add(outcome);
+      }
     }
   }
 
   /** Null where something would happen before itself, or cause itself. */
   private BitSet[] happensBefore() {
-    BitSet[] before = copy(programOrder);
-    addRow(before);
+    if (!hasModes) {
+      // Program order and the row agree with each other.
+      return ofRow;
+    }
+    BitSet[] before = copy(ofRow);
     addWhatIsSeen(before, Mode.RELEASE_ACQUIRE);
     close(before);
     BitSet[] causes = copy(programOrder);
@@ -329,19 +353,23 @@ final class JavaModel {
   /** Whether each read sees what it may by 17.4.5. */
   private boolean isConsistent(BitSet[] before) {
     for (int event = 0; event < events.size(); event++) {
-      Event read = events.get(event);
-      if (!read.read()) {
-        continue;
-      }
-      if (before[event].get(seen[event])) {
+      if (events.get(event).read() && !maySee(event, seen[event], before)) {
         return false;
       }
-      for (int other = 0; other < events.size(); other++) {
-        if (isWriteTo(read.variable(), other)
-            && before[seen[event]].get(other)
-            && before[other].get(event)) {
-          return false;
-        }
+    }
+    return true;
+  }
+
+  /** Whether the write is not after the read, and no other one is between them. */
+  private boolean maySee(int read, int write, BitSet[] before) {
+    if (before[read].get(write)) {
+      return false;
+    }
+    for (int other = before[write].nextSetBit(0);
+        other >= 0;
+        other = before[write].nextSetBit(other + 1)) {
+      if (isWriteTo(events.get(read).variable(), other) && before[other].get(read)) {
+        return false;
       }
     }
     return true;
@@ -352,6 +380,9 @@ final class JavaModel {
    * plain reads need not be.
    */
   private boolean isCoherent(BitSet[] before) {
+    if (!hasModes) {
+      return true;
+    }
     for (int variable = 0; variable < program.variables().size(); variable++) {
       BitSet left = new BitSet();
       for (int event = 0; event < events.size(); event++) {

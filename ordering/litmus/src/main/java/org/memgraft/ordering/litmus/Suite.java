@@ -113,9 +113,9 @@ final class Suite {
     "static-int",
     "array-byte",
     "field-reference",
-    "handle-release",
+    "static-long",
     "array-long",
-    "handle-plain"
+    "near-field-byte"
   };
 
   // Names as in Sewell et al. 2010 and in the "herd" tools: Alglave, Maranget and Tautschnig 2014,
