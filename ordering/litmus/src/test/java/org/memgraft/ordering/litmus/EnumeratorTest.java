@@ -66,6 +66,8 @@ class EnumeratorTest {
         "x=1 | r0=x; r1=y | y=1; r2=x                  ! 100",
         // One side has its fence.
         "v=1; r0=y | y=1; r1=v                         ! 00",
+        "x=1 by release; r0=y | y=1; r1=x              ! 00",
+        "v=1 by release; r0=vv | vv=1; r1=v            ! 00",
       })
   void whatOnlyStoreBuffersShow(String program, String outcomes) {
     Set<String> more = tso(program);
@@ -88,6 +90,7 @@ class EnumeratorTest {
         "x=1; r0=y; r1=x | x=2; y=1 -> x",
         "x=1; lock; r0=y | y=1; lock; r1=x",
         "v=1; r0=vv | vv=1; r1=v",
+        "x=1 by volatile; r0=y | y=1 by volatile; r1=x",
         "x=1; v=1; r0=y | y=1; v=2; r1=x",
       })
   void whereStoreBuffersShowNothing(String program) {
