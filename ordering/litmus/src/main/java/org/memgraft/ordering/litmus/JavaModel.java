@@ -33,7 +33,7 @@ final class JavaModel {
   /** How an access orders, each at least as much as the one before. */
   enum Mode {
     PLAIN,
-    /** Each variable by itself is sequentially consistent, and nothing causes itself. */
+    /** Each variable by itself is sequentially consistent. */
     OPAQUE,
     /** Also, what came before a write happens before what comes after a read that sees it. */
     RELEASE_ACQUIRE,
@@ -298,34 +298,30 @@ final class JavaModel {
     }
   }
 
-  /** Null where something would happen before itself, or cause itself. */
+  /** Null where something would happen before itself. */
   private BitSet[] happensBefore() {
     if (!hasModes) {
       // Program order and the row agree with each other.
       return ofRow;
     }
     BitSet[] before = copy(ofRow);
-    addWhatIsSeen(before, Mode.RELEASE_ACQUIRE);
+    addWhatIsAcquired(before);
     close(before);
-    BitSet[] causes = copy(programOrder);
-    addWhatIsSeen(causes, Mode.OPAQUE);
-    close(causes);
     for (int event = 0; event < before.length; event++) {
-      if (before[event].get(event) || causes[event].get(event)) {
+      if (before[event].get(event)) {
         return null;
       }
     }
     return before;
   }
 
-  /** The reads and writes that order at least as much as this. */
-  private void addWhatIsSeen(BitSet[] order, Mode least) {
+  private void addWhatIsAcquired(BitSet[] order) {
     for (int event = 0; event < events.size(); event++) {
       Event read = events.get(event);
       // Also a thread's own write: that is before the read already, or not allowed.
       if (read.read()
-          && read.mode().isAtLeast(least)
-          && events.get(seen[event]).mode().isAtLeast(least)) {
+          && read.mode().isAtLeast(Mode.RELEASE_ACQUIRE)
+          && events.get(seen[event]).mode().isAtLeast(Mode.RELEASE_ACQUIRE)) {
         order[seen[event]].set(event);
       }
     }

@@ -135,8 +135,8 @@ final class RandomPrograms {
 
   /**
    * Whether the Java memory model allows some outcomes that are not sequentially consistent, but
-   * not all that could be made of the values written. Of the former, those are meant that are
-   * likely to show: each variable by itself is in order, and nothing is loaded before it is stored.
+   * not all that could be made of the values written. Of the former, those are meant in which each
+   * variable by itself is in order: others are less likely to show.
    */
   private static boolean isTelling(Program program) {
     int sc = Enumerator.sc(program).size();
