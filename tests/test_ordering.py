@@ -141,8 +141,10 @@ ENGINES = {
 def test_random_races_are_in_order(seed: int, version: str, engine: str) -> None:
     """Each version of Java and each engine has programs of its own."""
     races = [LITMUS, "--jvm=-Xbatch", "--random", "100", "--seed", str(seed), "--executor", "c2", "--rounds", "20000"]
-    done = memgraft("run", *ENGINES[engine], "--", *races, "--expect", "sc", JAVA_HOME=str(jdk_called(version).home))
+    expected = ["--expect", "sc", "--json"]
+    done = memgraft("run", *ENGINES[engine], "--", *races, *expected, JAVA_HOME=str(jdk_called(version).home))
     assert done.returncode == 0, done.stdout + done.stderr
+    assert all(json.loads(line)["compiled"] for line in done.stdout.splitlines())
 
 
 SAVINGS = {"sc-private-objects": "private_stores", "sc-final-loads": "final_loads", "sc-last-fences": "joined_fences"}

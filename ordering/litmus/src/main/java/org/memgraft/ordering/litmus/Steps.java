@@ -39,6 +39,10 @@ final class Steps {
 
   private int thread;
   private int copy;
+
+  /** Where the common monitor was entered last. */
+  private Label taken;
+
   private MethodVisitor code;
 
   Steps(ClassWriter shape, String owner, Place place, Program program) {
@@ -75,9 +79,10 @@ final class Steps {
         write(write);
       } else if (step instanceof Read read) {
         read(read);
-      } else if (step instanceof Monitor monitor) {
-        pushMonitor();
-        code.visitInsn(monitor == Monitor.TAKE ? MONITORENTER : MONITOREXIT);
+      } else if (step == Monitor.TAKE) {
+        take();
+      } else if (step == Monitor.GIVE) {
+        give();
       } else if (step instanceof Interlude interlude) {
         between(interlude.between());
       }
@@ -133,6 +138,34 @@ final class Steps {
     MethodVisitor away = method("idleAway", "()V");
     enlarge(away);
     end(away, RETURN);
+  }
+
+  private void take() {
+    pushMonitor();
+    code.visitInsn(DUP);
+    code.visitVarInsn(ASTORE, monitor());
+    code.visitInsn(MONITORENTER);
+    taken = new Label();
+    code.visitLabel(taken);
+  }
+
+  /** Gives it back after an exception, too: C2 does not compile a method that would keep it. */
+  private void give() {
+    Label given = new Label();
+    Label handled = new Label();
+    Label end = new Label();
+    code.visitVarInsn(ALOAD, monitor());
+    code.visitInsn(MONITOREXIT);
+    code.visitJumpInsn(GOTO, end);
+    code.visitLabel(given);
+    code.visitVarInsn(ALOAD, monitor());
+    code.visitInsn(MONITOREXIT);
+    code.visitLabel(handled);
+    code.visitInsn(ATHROW);
+    code.visitLabel(end);
+    // Last: what is thrown and caught within is not for them.
+    code.visitTryCatchBlock(taken, given, given, null);
+    code.visitTryCatchBlock(given, handled, given, null);
   }
 
   /** The instance itself; of statics an object that all copies have in common. */
@@ -429,6 +462,11 @@ final class Steps {
 
   private int spare() {
     return FIRST_REGISTER + 2 * program.registers();
+  }
+
+  /** Behind the two that are spare. */
+  private int monitor() {
+    return spare() + 2;
   }
 
   private MethodVisitor method(String name, String descriptor) {
