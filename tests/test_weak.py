@@ -142,3 +142,13 @@ def test_what_does_not_go_together_is_refused(options: list[str], said: str) -> 
     done = memgraft("run", *options, "--", "java", "-version")
     assert done.returncode == 2
     assert said in done.stderr.splitlines()[-1]
+
+
+def test_c2_compiles_synchronized_blocks(jdk: Jdk, programs: Path, tmp_path: Path) -> None:
+    """It refuses a method that may end with a monitor held after an exception."""
+    compiled = [jdk.home / "bin/java", "-XX:-TieredCompilation", "-Xbatch", "-XX:+PrintCompilation"]
+    _, printed = weakened(tmp_path / "report.json", *compiled, "-cp", programs, "SynchronizedBlock")
+    assert "50000" in printed.splitlines()
+    tries = [line for line in printed.splitlines() if "SynchronizedBlock::add" in line]
+    assert tries
+    assert not any("SKIPPED" in line for line in tries), tries

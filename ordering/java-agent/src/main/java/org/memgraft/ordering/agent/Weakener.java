@@ -117,6 +117,7 @@ final class Weakener extends ClassVisitor {
     private final Label start = new Label();
 
     private int fresh;
+    private final EnteredMonitors monitors = new EnteredMonitors();
 
     Method(MethodVisitor next, int access, String method, String shape, int variables) {
       super(Rewriter.API, next);
@@ -161,6 +162,7 @@ final class Weakener extends ClassVisitor {
 
     @Override
     public void visitMaxs(int stack, int variables) {
+      monitors.addTo(mv);
       if (constructed) {
         hearOfExceptions();
       }
@@ -171,6 +173,7 @@ final class Weakener extends ClassVisitor {
     @Override
     public void visitTryCatchBlock(Label start, Label end, Label handler, String type) {
       handlers.add(handler);
+      monitors.visitTryCatchBlock(start, end, handler, type);
       super.visitTryCatchBlock(start, end, handler, type);
     }
 
@@ -180,11 +183,13 @@ final class Weakener extends ClassVisitor {
     @Override
     public void visitLabel(Label label) {
       super.visitLabel(label);
+      monitors.visitLabel(label);
       atHandler |= handlers.contains(label);
     }
 
     /** The first instruction of a handler comes behind its frame. */
     private void handled() {
+      monitors.visitInstruction();
       if (atHandler) {
         atHandler = false;
         Bridge.callWeak(mv, "acquire");
@@ -330,6 +335,7 @@ final class Weakener extends ClassVisitor {
       } else {
         super.visitInsn(instruction);
         if (instruction == Opcodes.MONITORENTER) {
+          monitors.enter(mv);
           Bridge.callWeak(mv, "acquire");
         }
       }
