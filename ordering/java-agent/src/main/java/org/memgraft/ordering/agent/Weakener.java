@@ -188,7 +188,7 @@ final class Weakener extends ClassVisitor {
     }
 
     /** The first instruction of a handler comes behind its frame. */
-    private void handled() {
+    private void beforeInstruction() {
       monitors.visitInstruction();
       if (atHandler) {
         atHandler = false;
@@ -198,7 +198,7 @@ final class Weakener extends ClassVisitor {
 
     @Override
     public void visitFieldInsn(int instruction, String of, String field, String shape) {
-      handled();
+      beforeInstruction();
       Hierarchy.Field found = hierarchy.declaring(loader, of, field, shape);
       boolean stores = instruction == Opcodes.PUTFIELD || instruction == Opcodes.PUTSTATIC;
       boolean isStatic = instruction == Opcodes.GETSTATIC || instruction == Opcodes.PUTSTATIC;
@@ -324,7 +324,7 @@ final class Weakener extends ClassVisitor {
 
     @Override
     public void visitInsn(int instruction) {
-      handled();
+      beforeInstruction();
       boolean loads = instruction >= Opcodes.IALOAD && instruction <= Opcodes.SALOAD;
       boolean stores = instruction >= Opcodes.IASTORE && instruction <= Opcodes.SASTORE;
       boolean isReference = instruction == Opcodes.AALOAD || instruction == Opcodes.AASTORE;
@@ -396,7 +396,7 @@ final class Weakener extends ClassVisitor {
     @Override
     public void visitMethodInsn(
         int instruction, String of, String called, String shape, boolean isInterface) {
-      handled();
+      beforeInstruction();
       // A method that a class inherits from the JDK is the JDK's.
       boolean ofTheJdk = !hierarchy.declares(loader, of, called, shape);
       boolean constructs = instruction == Opcodes.INVOKESPECIAL && called.equals("<init>");
@@ -422,7 +422,7 @@ final class Weakener extends ClassVisitor {
 
     @Override
     public void visitTypeInsn(int instruction, String type) {
-      handled();
+      beforeInstruction();
       if (instruction == Opcodes.NEW) {
         fresh++;
       }
@@ -432,7 +432,7 @@ final class Weakener extends ClassVisitor {
     @Override
     public void visitInvokeDynamicInsn(
         String called, String shape, Handle bootstrap, Object... arguments) {
-      handled();
+      beforeInstruction();
       super.visitInvokeDynamicInsn(called, shape, bootstrap, arguments);
       if (WeakCode.orders(bootstrap, shape)) {
         Bridge.callWeak(mv, "acquire");
@@ -441,25 +441,25 @@ final class Weakener extends ClassVisitor {
 
     @Override
     public void visitIntInsn(int instruction, int operand) {
-      handled();
+      beforeInstruction();
       super.visitIntInsn(instruction, operand);
     }
 
     @Override
     public void visitVarInsn(int instruction, int variable) {
-      handled();
+      beforeInstruction();
       super.visitVarInsn(instruction, variable);
     }
 
     @Override
     public void visitJumpInsn(int instruction, Label label) {
-      handled();
+      beforeInstruction();
       super.visitJumpInsn(instruction, label);
     }
 
     @Override
     public void visitLdcInsn(Object constant) {
-      handled();
+      beforeInstruction();
       super.visitLdcInsn(constant);
       if (constant instanceof ConstantDynamic) {
         // Whichever thread comes first computes it, for all of them.
@@ -469,25 +469,25 @@ final class Weakener extends ClassVisitor {
 
     @Override
     public void visitIincInsn(int variable, int increment) {
-      handled();
+      beforeInstruction();
       super.visitIincInsn(variable, increment);
     }
 
     @Override
     public void visitTableSwitchInsn(int min, int max, Label otherwise, Label... labels) {
-      handled();
+      beforeInstruction();
       super.visitTableSwitchInsn(min, max, otherwise, labels);
     }
 
     @Override
     public void visitLookupSwitchInsn(Label otherwise, int[] keys, Label[] labels) {
-      handled();
+      beforeInstruction();
       super.visitLookupSwitchInsn(otherwise, keys, labels);
     }
 
     @Override
     public void visitMultiANewArrayInsn(String type, int dimensions) {
-      handled();
+      beforeInstruction();
       super.visitMultiANewArrayInsn(type, dimensions);
     }
   }

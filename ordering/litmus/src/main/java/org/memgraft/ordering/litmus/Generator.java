@@ -43,7 +43,7 @@ final class Generator {
 
   /** A race of the program at the place; its class has this name. */
   static Race race(Program program, Place place, String name) {
-    byte[] bytes = new Generator(program, place, name).write();
+    byte[] bytes = bytes(program, place, name);
     try {
       Class<?> generated =
           place.hidden()
@@ -53,6 +53,10 @@ final class Generator {
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException("cannot load the race " + name, e);
     }
+  }
+
+  static byte[] bytes(Program program, Place place, String name) {
+    return new Generator(program, place, name).write();
   }
 
   /** One per race: its class goes when the race is over. */

@@ -80,9 +80,10 @@ final class Steps {
       } else if (step instanceof Read read) {
         read(read);
       } else if (step == Monitor.TAKE) {
-        take();
+        pushMonitor();
+        taken = enter(monitor());
       } else if (step == Monitor.GIVE) {
-        give();
+        leave(monitor(), taken);
       } else if (step instanceof Interlude interlude) {
         between(interlude.between());
       }
@@ -140,31 +141,32 @@ final class Steps {
     end(away, RETURN);
   }
 
-  private void take() {
-    pushMonitor();
+  /** Keeps the object on the stack in this local variable; returns where its monitor is held. */
+  private Label enter(int local) {
     code.visitInsn(DUP);
-    code.visitVarInsn(ASTORE, monitor());
+    code.visitVarInsn(ASTORE, local);
     code.visitInsn(MONITORENTER);
-    taken = new Label();
-    code.visitLabel(taken);
+    Label entered = new Label();
+    code.visitLabel(entered);
+    return entered;
   }
 
-  /** Gives it back after an exception, too: C2 does not compile a method that would keep it. */
-  private void give() {
+  /** Also after an exception: C2 does not compile a method that would keep the monitor then. */
+  private void leave(int local, Label entered) {
     Label given = new Label();
     Label handled = new Label();
     Label end = new Label();
-    code.visitVarInsn(ALOAD, monitor());
+    code.visitVarInsn(ALOAD, local);
     code.visitInsn(MONITOREXIT);
     code.visitJumpInsn(GOTO, end);
     code.visitLabel(given);
-    code.visitVarInsn(ALOAD, monitor());
+    code.visitVarInsn(ALOAD, local);
     code.visitInsn(MONITOREXIT);
     code.visitLabel(handled);
     code.visitInsn(ATHROW);
     code.visitLabel(end);
     // Last: what is thrown and caught within is not for them.
-    code.visitTryCatchBlock(taken, given, given, null);
+    code.visitTryCatchBlock(entered, given, given, null);
     code.visitTryCatchBlock(given, handled, given, null);
   }
 
@@ -384,21 +386,13 @@ final class Steps {
       }
       case LOCK -> {
         code.visitFieldInsn(GETSTATIC, owner, "lock" + thread, "L" + OBJECT + ";");
-        lockAndUnlock();
+        leave(spare(), enter(spare()));
       }
       case ELIDED -> {
         make(code, OBJECT, "()V");
-        lockAndUnlock();
+        leave(spare(), enter(spare()));
       }
     }
-  }
-
-  private void lockAndUnlock() {
-    code.visitInsn(DUP);
-    code.visitVarInsn(ASTORE, spare());
-    code.visitInsn(MONITORENTER);
-    code.visitVarInsn(ALOAD, spare());
-    code.visitInsn(MONITOREXIT);
   }
 
   private void inBranch(Runnable body) {
