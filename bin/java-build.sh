@@ -118,27 +118,35 @@ is_built() {
   done
 }
 
-build() {
+# What building takes, and the lock that no two builds hold at once: the others wait.
+prepare_build() {
   command -v mvn >/dev/null || fail 3 "found no mvn to build $product with; install Maven 3.8 or newer (Debian: maven)"
   command -v flock >/dev/null || fail 3 "found no flock; install it (Debian: util-linux)"
   find_jdk
-  mkdir -p -- "$sources/target" "$target"
-  local lock
+  mkdir -p -- "$sources/target"
   exec {lock}>"$sources/target/lock"
   flock "$lock"
+}
+
+run_maven() { # LOG
+  note "building $product; the first time, Maven downloads what it needs"
+  # A warning that a newer JDK has come up with must not keep anyone from running it.
+  if ! JAVA_HOME=$jdk without_jvm_options mvn --batch-mode --quiet --file "$sources/pom.xml" \
+    "${projects[@]}" -Dmaven.compiler.failOnWarning=false process-classes >"$1" 2>&1; then
+    grep -m 5 -F '[ERROR]' "$1" >&2 || true
+    fail 3 "building $product failed; see $1"
+  fi
+  note "built $product"
+}
+
+build() {
+  prepare_build
   # Another first use may have built it while this one waited.
   if ! is_built; then
-    note "building $product; the first time, Maven downloads what it needs"
-    local log=$target/build.log
+    mkdir -p -- "$target"
     rm -f -- "$target/stamp"
-    # A warning that a newer JDK has come up with must not keep anyone from running it.
-    if ! JAVA_HOME=$jdk without_jvm_options mvn --batch-mode --quiet --file "$sources/pom.xml" \
-      "${projects[@]}" -Dmaven.compiler.failOnWarning=false process-classes >"$log" 2>&1; then
-      grep -m 5 -F '[ERROR]' "$log" >&2 || true
-      fail 3 "building $product failed; see $log"
-    fi
+    run_maven "$target/build.log"
     stamp >"$target/stamp"
-    note "built $product"
   fi
   exec {lock}>&-
 }

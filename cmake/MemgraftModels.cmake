@@ -4,7 +4,8 @@
 #   memgraft_models(AREA MODEL HEADER SOURCE)   begins: MODEL.cpp includes "HEADER", which SOURCE is; sets AREA_MODELS
 #                                               where models can be built
 #   memgraft_model(AREA NAME FOLDER EXPECTED [OPTION ...])   MODEL.cpp with HEADER from FOLDER; EXPECTED: sound or mistaken
-#   memgraft_mistake(AREA NAME RIGHT WRONG)     with WRONG in the place of RIGHT, which must be there exactly once
+#   memgraft_mistake(AREA NAME RIGHT WRONG [OPTION ...])     with WRONG in the place of RIGHT, which must be there exactly
+#                                               once; compiled quickly unless it says how
 find_path(RELACY_INCLUDE_DIR relacy/relacy.hpp)
 
 # The many mistaken ones are found within a second or two, so that compiling them quickly counts for more.
@@ -54,5 +55,9 @@ function(memgraft_mistake area name right wrong)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/mistakes/${name})
   file(WRITE ${folder}/${${area}_HEADER}.made "${source}")
   file(COPY_FILE ${folder}/${${area}_HEADER}.made ${folder}/${${area}_HEADER} ONLY_IF_DIFFERENT)
-  memgraft_model(${area} ${name} ${folder} mistaken ${MEMGRAFT_MODEL_QUICKLY})
+  set(options ${ARGN})
+  if(NOT options)
+    set(options ${MEMGRAFT_MODEL_QUICKLY})
+  endif()
+  memgraft_model(${area} ${name} ${folder} mistaken ${options})
 endfunction()

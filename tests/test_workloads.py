@@ -48,6 +48,11 @@ def test_every_workload_is_tested_here() -> None:
     assert sorted(WORKLOADS) == run([ROOT / "bin/workload", "--list"]).stdout.split()
 
 
+def test_what_is_built_is_not_built_again() -> None:
+    result = run([ROOT / "bin/workload", "--build"])
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+
 def test_javac_runs_on_a_runtime_without_a_compiler() -> None:
     runtime = fetched_jdk("21")
     assert not (runtime.home / "bin/javac").exists()
@@ -115,6 +120,7 @@ def test_workload_says_what_it_does_not_know() -> None:
         (["nosuch"], "nosuch"),
         (["churn", "--size", "huge"], "huge"),
         (["churn", "--x"], "--x"),
+        (["--build", "churn"], "--build takes nothing else, found 'churn'"),
     ):
         result = run([ROOT / "bin/workload", *arguments])
         assert result.returncode == 2
