@@ -3,7 +3,9 @@
 Heavy imports (scipy, bokeh) wait until a command needs them, so that help and completion are quick.
 """
 
+import atexit
 import contextlib
+import gc
 import os
 import sys
 import traceback
@@ -431,6 +433,10 @@ buffers_app.command()(scale)
 
 def main() -> NoReturn:
     """The entry point: every way to fail ends in one line on standard error and the exit code that belongs to it."""
+    # What is imported stays until the end, and the end frees everything by itself: Python would look through all of it
+    # time and again, and once more when it ends, which takes a fifth of a short command's time.
+    gc.freeze()
+    atexit.register(gc.freeze)
     for stream in (sys.stdout, sys.stderr):
         # A path need not be valid text, and a terminal need not know every letter.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]

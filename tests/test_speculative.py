@@ -10,7 +10,7 @@ from conftest import EACH_VERSION, ROOT, Jdk, jdk_called, memgraft
 from processes import run
 from test_bytecode_engine import C1_ALONE, COLLECTORS, JAR, collecting, each_program
 from test_ordering import FEW, LITMUS, SEEN_REORDERED
-from tiers import combinations, deep
+from tiers import combinations, deep, on_each_jdk
 
 SPECULATIVE = ["--ordering", "speculative"]
 DOORS = "sb/reflection,sb/handle-*,sb/lazyset,escape/*"
@@ -24,15 +24,6 @@ two_cpus = pytest.mark.skipif(
 @pytest.fixture(params=EACH_VERSION)
 def jdk(request: pytest.FixtureRequest) -> Jdk:
     return jdk_called(request.param)
-
-
-def on_each_jdk(in_the_gate: str) -> pytest.MarkDecorator:
-    """The gate has one of them, the deep tests all.
-
-    What differs between them the agent looks for at its start; each of them starts in some test of the gate.
-    """
-    versions = [pytest.param(version, marks=[] if version == in_the_gate else [deep]) for version in EACH_VERSION]
-    return pytest.mark.parametrize("jdk", versions, indirect=True)
 
 
 def speculated(report: Path, *command: str | Path, **changes: str) -> tuple[Any, str]:

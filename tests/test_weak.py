@@ -9,7 +9,7 @@ import pytest
 from conftest import EACH_VERSION, ROOT, Jdk, jdk_called, memgraft
 from test_bytecode_engine import C1_ALONE
 from test_ordering import LITMUS
-from tiers import deep
+from tiers import deep, on_each_jdk
 
 WEAK = ["--ordering", "weak"]
 IN_ORDER = ["lb", "coww", "cowr", "corw", "corr", "tearing", "atomic"]
@@ -46,6 +46,7 @@ def weakened(report: Path, *command: str | Path, seed: int = 1, **changes: str) 
     return found, done.stdout
 
 
+@on_each_jdk(in_the_gate="25")
 def test_the_model_allows_what_is_shown(jdk: Jdk, tmp_path: Path) -> None:
     races = [LITMUS, f"--jvm={C1_ALONE}", "--tests", FORBIDDING, "--rounds", "2000"]
     weakened(tmp_path / "report.json", *races, "--expect", "java", JAVA_HOME=str(jdk.home))

@@ -12,6 +12,7 @@ from itertools import product
 from types import MappingProxyType
 
 import pytest
+from conftest import EACH_VERSION
 
 deep = pytest.mark.deep
 FIXTURES = ("jdk", "java_aarch64")
@@ -56,3 +57,13 @@ def combinations(
     rows = [row for row in product(*everything) if valid(*row)]
     parameters = [pytest.param(*row, marks=[] if row in gate else [deep]) for row in rows]
     return pytest.mark.parametrize(tuple(factors), parameters, indirect=[name for name in factors if name in FIXTURES])
+
+
+def on_each_jdk(in_the_gate: str) -> pytest.MarkDecorator:
+    """The gate has one version of the JDK, the deep tests all.
+
+    For what is done to class files. What differs between JDKs the engine bytecode looks for at its start; each of them
+    starts in some test of the gate.
+    """
+    versions = [pytest.param(version, marks=[] if version == in_the_gate else [deep]) for version in EACH_VERSION]
+    return pytest.mark.parametrize("jdk", versions, indirect=True)

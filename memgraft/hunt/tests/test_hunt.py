@@ -3,29 +3,36 @@
 import json
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memgraft import native
-from memgraft.conftest import Done, Memgraft, quick
+from memgraft.conftest import Done, Memgraft
 from memgraft.hunt.trials import STOCK, Program, Symptom, Trials
 
-FAKE = quick(Path(__file__).parent / "fake_program.py")
+
+@pytest.fixture(scope="session")
+def fake(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The stand-in, which is compiled for this."""
+    program = tmp_path_factory.mktemp("fake") / "fake-program"
+    source = Path(__file__).parent / "fake_program.cpp"
+    subprocess.run(["c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-o", program, source], check=True)
+    return str(program)
 
 
 class Hunt:
-    def __init__(self, memgraft: Memgraft, tmp_path: Path) -> None:
+    def __init__(self, memgraft: Memgraft, fake: str, tmp_path: Path) -> None:
         self.memgraft = memgraft
+        self.fake = fake
         self.output = memgraft.folder / "out"
         self.scratch = tmp_path / "scratch"
         self.scratch.mkdir()
 
     def __call__(self, *words: str, options: tuple[str, ...] = ()) -> Done:
         done = self.memgraft(
-            "hunt", "--output", str(self.output), *options, "--", *FAKE, *words, TMPDIR=str(self.scratch)
+            "hunt", "--output", str(self.output), *options, "--", self.fake, *words, TMPDIR=str(self.scratch)
         )
         assert list(self.scratch.iterdir()) == [], "left something in the temporary folder"
         return done
@@ -39,9 +46,9 @@ class Hunt:
 
 
 @pytest.fixture
-def hunt(memgraft: Memgraft, tmp_path: Path) -> Hunt:
+def hunt(memgraft: Memgraft, fake: str, tmp_path: Path) -> Hunt:
     (memgraft.natives / native.BYTECODE_AGENT).touch()
-    return Hunt(memgraft, tmp_path)
+    return Hunt(memgraft, fake, tmp_path)
 
 
 def names(found: Any) -> list[str]:
@@ -288,10 +295,9 @@ def test_a_program_that_never_fails_is_not_hunted_in(hunt: Hunt) -> None:
     assert "There is nothing to hunt for until it fails more often" in done.out
 
 
-def test_a_hang_is_a_failure(tmp_path: Path) -> None:
+def test_a_hang_is_a_failure(fake: str, tmp_path: Path) -> None:
     """However long a launch takes until it hangs."""
-    python = Path(sys.executable)
-    program = Program([*FAKE, "always=1", "hang=1"], python, "JAVA_TOOL_OPTIONS", tmp_path / "agent.jar")
+    program = Program([fake, "always=1", "hang=1"], Path(fake), "JAVA_TOOL_OPTIONS", tmp_path / "agent.jar")
     trials = Trials(program, Symptom(hang_seconds=0.2), tmp_path)
     assert trials.once(STOCK) == "ran longer than 0.2 s"
     assert trials.counts[STOCK].as_json() == {
@@ -336,7 +342,7 @@ def test_a_hunt_goes_on_where_it_ended(hunt: Hunt, tmp_path: Path) -> None:
 
 def test_ctrl_c_ends_the_launch_and_says_how_to_go_on(hunt: Hunt, tmp_path: Path) -> None:
     launches = tmp_path / "launches"
-    arguments = ["hunt", "--output", str(hunt.output), "--", *FAKE, "always=1", "hang=1", f"count={launches}"]
+    arguments = ["hunt", "--output", str(hunt.output), "--", hunt.fake, "always=1", "hang=1", f"count={launches}"]
     started = subprocess.Popen(
         hunt.memgraft.command(*arguments),
         env=hunt.memgraft.environment(),
