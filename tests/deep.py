@@ -68,7 +68,7 @@ STEPS = [
     pytest_step("hunt", 39, "test_hunt.py", "test_junit.py", alone=True),
     pytest_step("placement", 6.5, "test_place.py", "test_machine_accesses.py"),
     pytest_step("measuring", 19, "test_measuring.py", "test_commands.py", alone=True),
-    pytest_step("commands", 29, "test_workloads.py", "test_documents.py"),
+    pytest_step("commands", 29, "test_workloads.py", "test_documents.py", "test_setup.py"),
     Step("native", "unit tests with more rounds", 5, ["env", "MEMGRAFT_DEEP=1", "make", "test-native"]),
     Step("native", "the same under sanitizers", 16.5, ["env", "MEMGRAFT_DEEP=1", "make", "test-sanitizers"]),
     Step("native", "clang-tidy, the whole budget of paths", 3, ["env", "MEMGRAFT_DEEP=1", "make", "lint-cpp"]),

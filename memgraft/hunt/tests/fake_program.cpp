@@ -1,21 +1,30 @@
 // A program that fails by a rule, and behaves as one with a JVM and the ordering agent under it. A hunt
 // launches it a hundred times: an interpreter would take most of the tests' time.
 //
-// Its words are `name=value`. conflicts=a.A.x,a.A.y;b.B.z: it fails when all names of one conflict are left
-// plain. always=1: it fails whatever is in order. slow=1: it fails unless something takes time, be it in
-// order or not. others=a.A.u,a.A.v: further names that threads share. alone=a.A.t: a name that only one
-// thread touches. rare=a.A.r: it also fails in every fifth launch as long as this name is left plain (needs
-// count=FILE). lull=FROM:TO: of these launches none fails by `rare`. late=a.A.l:N: from the Nth launch on it
-// also fails as long as this name is left plain (needs count=FILE). busy=FROM:TO: of these launches only
-// every fifth fails, as if the machine had other work (needs count=FILE). still=a.A.s: a conflict of this
-// name alone, which also stops failing where nothing but this name takes time. model=a.A.m: with weak memory
-// it also fails as long as this name is left plain; model=none: whatever is in order. light=1: it also stops
-// failing where the agent is there and nothing takes time. shy=1: it fails only where C2 is stressed.
-// counted=a.A.c: a name of a conflict that both threads count up.
-// hidden=a.A.h: a name of a conflict that no thread was seen to touch. refuse=CODE: the agent refuses the
-// JVM. refuse-hotspot=1: the engine hotspot does. refuse-weak=1: the agent does with weak memory.
-// missed=CLASS: one that could not be rewritten. mute=1: there is no summary.
-// hang=1, prints=TEXT: how it fails, instead of an exit code. count=FILE gets a line per launch.
+// Its words are `name=value`:
+// - conflicts=a.A.x,a.A.y;b.B.z: it fails when all names of one conflict are left plain
+// - always=1: it fails whatever is in order
+// - slow=1: it fails unless something takes time, be it in order or not
+// - others=a.A.u,a.A.v: further names that threads share
+// - alone=a.A.t: a name that only one thread touches
+// - rare=a.A.r: it also fails in every fifth launch as long as this name is left plain
+// - lull=FROM:TO: of these launches none fails by `rare`
+// - late=a.A.l:N: from the Nth launch on it also fails as long as this name is left plain
+// - busy=FROM:TO: of these launches only every fifth fails, as if the machine had other work
+// - still=a.A.s: a conflict of this name alone, which also stops failing where only this name takes time
+// - model=a.A.m: with weak memory it also fails as long as this name is left plain
+// - model=none: with weak memory it fails whatever is in order
+// - light=1: it also stops failing where the agent is there and nothing takes time
+// - shy=1: it fails only where C2 is stressed
+// - counted=a.A.c: a name of a conflict that both threads count up
+// - hidden=a.A.h: a name of a conflict that no thread was seen to touch
+// - refuse=CODE: the agent refuses the JVM
+// - refuse-hotspot=1: the engine hotspot does
+// - refuse-weak=1: the agent does with weak memory
+// - missed=CLASS: one that could not be rewritten
+// - mute=1: there is no summary
+// - hang=1, prints=TEXT: how it fails, instead of an exit code
+// - count=FILE: gets a line per launch; rare, lull, late and busy need it
 #include <unistd.h>
 
 #include <algorithm>
