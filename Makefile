@@ -236,10 +236,12 @@ test-end-to-end: $(call unless_ready,$(END_TO_END))
 	$(PYTEST) -n $(TEST_JOBS) -m "not deep" --durations=15 tests
 
 AREA ?= all
+test-deep: export PYTHON_PACKAGES = development
 test-deep: test-native $(END_TO_END)
 	$(VENV)/python tests/deep.py $(AREA)
 
 TIMES ?= 6
+test-repeat: export PYTHON_PACKAGES = development
 test-repeat: $(END_TO_END)
 	$(VENV)/python tests/repeat.py $(TIMES)
 

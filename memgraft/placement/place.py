@@ -61,6 +61,7 @@ class Asked:
     freeze_after: int | None = None
     freeze_for: int | None = None
     least_share: float | None = None
+    ignore_move_cost: bool = False
     pages_per_second: int | None = None
     sampling_rate: int | None = None
     sampling_cpu: float | None = None
@@ -104,6 +105,7 @@ class Asked:
         flags = {
             "--dry-run": self.dry_run,
             "--map": self.map,
+            "--ignore-move-cost": self.ignore_move_cost,
             "--bind-threads": self.bind_threads,
             "--numa-balancing": self.numa_balancing,
         }

@@ -57,6 +57,10 @@ def place(
             help="What a move must save at least, of a page's touches weighed by distance; default: 0.2.",
         ),
     ] = None,
+    ignore_move_cost: Annotated[
+        bool,
+        typer.Option("--ignore-move-cost", help="Move pages even if the rest of the run would not pay for it."),
+    ] = False,
     pages_per_second: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="No more pages are moved; default: 25600.")
     ] = None,
@@ -108,6 +112,7 @@ def place(
         freeze_after=freeze_after,
         freeze_for=freeze_for,
         least_share=least_share,
+        ignore_move_cost=ignore_move_cost,
         pages_per_second=pages_per_second,
         sampling_rate=sampling_rate,
         sampling_cpu=sampling_cpu,

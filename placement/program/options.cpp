@@ -44,6 +44,8 @@ void declare(CLI::App& app, Options& options) {
                  "of a page's distance-weighted accesses, what a move must save at least")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
+  app.add_flag("--ignore-move-cost", options.ignore_move_cost,
+               "move pages even if the rest of the run would not pay for it");
   app.add_option("--pages-per-second", options.pages_per_second, "pages of 4 KiB that are moved at most")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40U))
       ->capture_default_str();

@@ -33,6 +33,7 @@ struct Options {
   unsigned freeze_after = 3;
   unsigned freeze_for = 10;
   double least_share = 0.2;
+  bool ignore_move_cost = false;
   std::uint64_t pages_per_second = 25600;  // 100 MiB/s
   observation::Sampling sampling;          // of faults-in-process
   bool bind_threads = false;

@@ -115,6 +115,7 @@ Json start_line(const Options& options, const Start& start, const Topology& topo
   line["policy"] = {{"freeze_after", settings.freeze_after},
                     {"freeze_for", settings.freeze_for},
                     {"least_share", settings.least_share},
+                    {"must_pay", settings.must_pay},
                     {"pages_per_second", options.pages_per_second},
                     {"doubt", settings.doubt},
                     {"local_nanoseconds", settings.local_nanoseconds},

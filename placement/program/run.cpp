@@ -51,6 +51,7 @@ Settings settings_of(const Options& options) {
   settings.freeze_after = options.freeze_after;
   settings.freeze_for = options.freeze_for;
   settings.least_share = options.least_share;
+  settings.must_pay = !options.ignore_move_cost;
   settings.most_pages =
       static_cast<std::uint64_t>(static_cast<double>(options.pages_per_second) * options.interval_seconds);
   return settings;

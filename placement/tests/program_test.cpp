@@ -221,11 +221,13 @@ TEST_F(WatchedProgram, AttachesAndDetaches) {
     execlp("sleep", "sleep", "1000", nullptr);
     _exit(1);
   }
-  const Ended ended = run(watched_ + "--interval 0.2 --duration 0.5 --bind-threads --record " +
-                          record_file() + " --pid " + std::to_string(sleeper));
+  const Ended ended =
+      run(watched_ + "--interval 0.2 --duration 0.5 --bind-threads --ignore-move-cost --record " +
+          record_file() + " --pid " + std::to_string(sleeper));
   EXPECT_EQ(ended.exit_code, 0) << ended.errors;
   EXPECT_EQ(record().back()["reason"], "duration");
   EXPECT_TRUE(record().back()["exit_code"].is_null());
+  EXPECT_EQ(record().front()["policy"]["must_pay"], false);
   EXPECT_EQ(kill(sleeper, 0), 0) << "it lives on";
   const std::string process = "/proc/" + std::to_string(sleeper);
   const auto affinity = [](const std::string& status) {
