@@ -71,6 +71,13 @@ class PaperSize(StrEnum):
     DEFAULT = "default"
 
 
+class KernelClass(StrEnum):
+    """Of the NAS kernels; those that fit into the emulated machine's first node."""
+
+    S = "S"
+    W = "W"
+
+
 class BoundPairing(StrEnum):
     """Whole launches only: the stock cannot be switched to."""
 
@@ -288,6 +295,9 @@ def paper(
     heap: Annotated[
         str | None, typer.Option(metavar="SIZE", help="Heap of figures of buffers (a third: nursery) and orderings.")
     ] = None,
+    kernel_class: Annotated[
+        KernelClass | None, typer.Option("--class", help="Figures of placement: class of the NAS kernels; default: S.")
+    ] = None,
     metric: Annotated[
         MetricName, typer.Option(help="What figures of execution time show; auto: the thesis's, wall-clock time.")
     ] = MetricName.AUTO,
@@ -309,7 +319,7 @@ def paper(
             show.list_all(entries, screen.out())
         return
     shown = MetricName.ITERATION_WALL if metric is MetricName.AUTO else metric
-    choice = Choice(threads, tlabs, sizes, heap)
+    choice = Choice(threads, tlabs, sizes, heap, kernel_class)
     asked = Asked(size, launches, iterations, workloads, shown, kept, output, choice)
     made = work.make(names, asked)
     for result in made:

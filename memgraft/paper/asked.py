@@ -15,10 +15,12 @@ class Choice:
     sizes: str | None = None
     """Of the lowest level of buffers."""
     heap: str | None = None
+    kernel_class: str | None = None
+    """Of the kernels of placement's figures."""
 
     @property
     def typed(self) -> str | None:
-        """The first option that was given, as it was."""
+        """The first option of a figure of a JVM that was given, as it was."""
         given = {"threads": self.threads, "tlabs": self.tlabs, "sizes": self.sizes, "heap": self.heap}
         return next((f"--{name} {value}" for name, value in given.items() if value is not None), None)
 
@@ -36,4 +38,4 @@ class Asked:
     """The output of an earlier one, to be used instead of measuring."""
     output: Path | None = None
     choice: Choice = field(default_factory=Choice)
-    """Of the figures of buffers and orderings."""
+    """Of the figures of buffers, orderings and placement."""

@@ -33,16 +33,17 @@ MEBIBYTES = 256
 LOCAL_NANOSECONDS, NON_LOCAL_NANOSECONDS = 225, 300
 """Tikir 2005, section 3.1.1: back-to-back latencies of a Sun Fire 6800."""
 CLASS = "S"
-"""Sampling a larger one takes minutes in emulation."""
-LENGTHS = {"small": 2.0, "default": 20.0}
-"""Seconds that a kernel is to run by itself in the guest, by size: pages are sampled, and move, in the first of them,
-and of less than one it may be that nothing is sampled. A kernel that its specified iterations keep for less has more,
-and then nothing to verify."""
+LENGTHS = {"S": {"small": 2.0, "default": 20.0}, "W": {"small": 20.0, "default": 120.0}}
+"""Seconds that a kernel is to run by itself in the guest, by class and size: pages are sampled, and move, in the first
+of them, and of less than one it may be that nothing is sampled. A kernel that its specified iterations keep for less
+has more, and then nothing to verify. Larger classes have more memory than the first node."""
 MOST_ITERATIONS = 1_000_000
 MONITOR = "faults-in-process"
 SAMPLING = "--sampling-rate 6000 --sampling-cpu 0.5 --sampling-least 65536"
 """More than by default: emulated programs are short, and small."""
-SECONDS = 1200
+POLICY = "--ignore-move-cost"
+"""What a move costs in emulation says nothing beside what an access saves on a real machine."""
+SECONDS = {"S": 1200, "W": 4800}
 """For what one guest does; emulation is slow."""
 WITHOUT = "without"
 
@@ -71,6 +72,7 @@ class Run:
 class Plan:
     """Which runs."""
 
+    kernel_class: str
     kernels: Sequence[str]
     intervals: Sequence[float]
     seconds: float
@@ -107,7 +109,8 @@ def plan(definitions: Sequence[Definition], asked: Asked) -> Plan:
         native.find(name)
     busybox()
     intervals = sorted({interval for guest in guests for interval in guest.intervals})
-    return Plan(chosen, intervals, LENGTHS[asked.size], asked.launches)
+    kernel_class = asked.choice.kernel_class or CLASS
+    return Plan(kernel_class, chosen, intervals, LENGTHS[kernel_class][asked.size], asked.launches)
 
 
 def kernels_program() -> Path:
@@ -124,26 +127,27 @@ def kernels_program() -> Path:
 THREADS = f"OMP_NUM_THREADS={NODES} OMP_PROC_BIND=true OMP_PLACES=threads OMP_WAIT_POLICY=passive"
 
 
-def program(kernel: str, iterations: int | None = None) -> str:
+def program(kernel: str, kernel_class: str, iterations: int | None = None) -> str:
     """A kernel in the guest; None: as many iterations as are specified."""
-    line = f"/bin/memgraft-kernels {kernel} --class {CLASS} --first-touch main --json"
+    line = f"/bin/memgraft-kernels {kernel} --class {kernel_class} --first-touch main --json"
     return line if iterations is None else f"{line} --iterations {iterations}"
 
 
-def command(kernel: str, iterations: int | None, side: str, interval: float) -> str:
+def command(program: str, side: str, interval: float) -> str:
     """A line for the guest's shell: the kernel's JSON, the record's lines."""
-    options = f"--monitor {MONITOR} {SAMPLING} --interval {interval:g} --drain 50"
+    options = f"--monitor {MONITOR} {SAMPLING} {POLICY} --interval {interval:g} --drain 50"
     options += " --record /tmp/record --summary /tmp/summary"
     dry = " --dry-run" if side == WITHOUT else ""
-    placed = f"{THREADS} /bin/memgraft-place {options}{dry} -- {program(kernel, iterations)}"
+    placed = f"{THREADS} /bin/memgraft-place {options}{dry} -- {program}"
     return f"rm -f /tmp/record /tmp/summary; {placed} && echo && cat /tmp/record && cat /tmp/summary"
 
 
-def iterations(root: Root, kernel: str, seconds: float) -> int | None:
+def iterations(root: Root, kernel: str, planned: Plan) -> int | None:
     """As many as take so long in the guest; None where those that are specified do."""
-    [done] = boot(root, [Node(1, MEBIBYTES)] * NODES, [f"{THREADS} {program(kernel)}"], SECONDS)
+    line = f"{THREADS} {program(kernel, planned.kernel_class)}"
+    [done] = boot(root, [Node(1, MEBIBYTES)] * NODES, [line], SECONDS[planned.kernel_class])
     told = json.loads(done.output.strip().splitlines()[-1])
-    wanted = math.ceil(seconds / max(told["seconds_per_iteration"], seconds / MOST_ITERATIONS))
+    wanted = math.ceil(planned.seconds / max(told["seconds_per_iteration"], planned.seconds / MOST_ITERATIONS))
     return wanted if wanted > told["iterations"] else None
 
 
@@ -154,26 +158,30 @@ def run(planned: Plan, output: Path, progress: Callable[[str, int], None]) -> No
         root = Root(Path(scratch) / "root")
         for file in (native.find(native.PLACE), native.find(native.SAMPLER), kernels_program()):
             root.add(file, f"/bin/{file.name}")
-        lengths = {kernel: iterations(root, kernel, planned.seconds) for kernel in planned.kernels}
+        programs = {
+            kernel: program(kernel, planned.kernel_class, iterations(root, kernel, planned))
+            for kernel in planned.kernels
+        }
         for turn in range(planned.rounds):
             for kernel in planned.kernels:
                 progress(f"{kernel}, round {turn + 1}", len(runs) // len(planned.sides))
-                commands = [command(kernel, lengths[kernel], WITHOUT, min(planned.intervals))]
-                commands += [command(kernel, lengths[kernel], side_of(each), each) for each in planned.intervals]
-                done = boot(root, [Node(1, MEBIBYTES)] * NODES, commands, SECONDS)
+                commands = [command(programs[kernel], WITHOUT, min(planned.intervals))]
+                commands += [command(programs[kernel], side_of(each), each) for each in planned.intervals]
+                done = boot(root, [Node(1, MEBIBYTES)] * NODES, commands, SECONDS[planned.kernel_class])
                 runs += [_run(kernel, side, turn, one) for side, one in zip(planned.sides, done, strict=True)]
                 _keep(planned, runs, output)
 
 
 def _keep(planned: Plan, runs: Sequence[Run], output: Path) -> None:
     settings = {
-        "class": CLASS,
+        "class": planned.kernel_class,
         "seconds": planned.seconds,
         "rounds": planned.rounds,
         "kernels": list(planned.kernels),
         "intervals": list(planned.intervals),
         "nodes": NODES,
         "monitor": MONITOR,
+        "policy": POLICY,
         "machine": machine.describe(),
     }
     kept = {"schema": SCHEMA, "kind": "placements", "memgraft": version(), "settings": settings}
@@ -333,6 +341,7 @@ def measured(kept: Kept) -> list[tuple[str, str]]:
         ("kernels", f"class {settings['class']}, {settings['nodes']} threads, first touched by the main thread"),
         ("length", f"as many iterations as take {settings['seconds']:g} s there by themselves, or as are specified"),
         ("monitor", str(settings["monitor"])),
+        ("policy", str(settings.get("policy", "as `memgraft place` has it by default"))),
         ("rounds", f"{count_of(rounds, 'run')} of each kernel and interval{spread}"),
         (
             "results",

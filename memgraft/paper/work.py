@@ -130,9 +130,14 @@ def _check_families(wanted: Sequence[Definition], asked: Asked) -> None:
             f"{first.name} and {second.name} have no launches in common; expected figures of {first.family} only, or "
             f"of {second.family} only: name them in two commands"
         )
+    if asked.choice.kernel_class is not None and "placement" not in families:
+        name = next(iter(families.values())).name
+        raise WrongUsageError(
+            f"--class {asked.choice.kernel_class}: {name} runs no NAS kernels; expected a figure of placement"
+        )
     plain = families.get("zeroing") or families.get("placement") or families.get("emulation")
     if plain is not None and asked.choice.typed:
-        raise WrongUsageError(f"{asked.choice.typed}: {plain.name} has nothing to choose; expected a figure of buffers")
+        raise WrongUsageError(f"{asked.choice.typed}: {plain.name} does not take it; expected a figure of buffers")
 
 
 def _one(definition: Definition, source: Path, read: grid.Grid | None, asked: Asked, output: Path) -> dict[str, Any]:

@@ -270,7 +270,7 @@ class TestRefusals:
             work.make(["buffers-figure-2", "zeroing-5.1"], asked(tmp_path, tmp_path / "out"))
 
     def test_zeroing_has_nothing_to_choose(self, tmp_path: Path) -> None:
-        with pytest.raises(WrongUsageError, match=r"--tlabs 4k: zeroing-5\.1 has nothing to choose"):
+        with pytest.raises(WrongUsageError, match=r"--tlabs 4k: zeroing-5\.1 does not take it"):
             work.make(["zeroing-5.1"], asked(tmp_path, tmp_path / "out", choice=Choice(tlabs="4k")))
 
     def test_a_grid_that_has_nothing_of_it(self, tmp_path: Path) -> None:

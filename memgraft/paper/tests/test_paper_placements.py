@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError
 from memgraft.experiment.metrics import MetricName
 from memgraft.guest.machine import Done
 from memgraft.paper import definition, placements, work
-from memgraft.paper.asked import Asked
+from memgraft.paper.asked import Asked, Choice
 from memgraft.paper.placements import Kept, Run
 from memgraft.placement.tests.test_place import SUMMARY
 from memgraft.statistics import Interval
@@ -141,6 +142,37 @@ def test_plan(memgraft: Memgraft, monkeypatch: pytest.MonkeyPatch) -> None:
     planned = placements.plan(figure, Asked("small", 2, 2, "mg, ft"))
     assert (planned.kernels, planned.intervals, planned.seconds, planned.total) == (["mg", "ft"], [0.5, 1, 2, 4], 2, 4)
     assert planned.sides == SIDES
+    assert planned.kernel_class == "S"
+    larger = placements.plan(figure, Asked("default", 2, 2, "mg", choice=Choice(kernel_class="W")))
+    assert (larger.kernel_class, larger.seconds) == ("W", 120)
+
+
+def test_the_guest_runs_the_class_that_was_asked_for(memgraft: Memgraft, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All but the emulator: what is typed there, once to see how long an iteration takes, then each side."""
+    monkeypatch.setattr(native, "FOLDER", memgraft.natives)
+    for name in (native.PLACE, native.SAMPLER):
+        (memgraft.natives / name).touch()
+    typed: list[str] = []
+
+    def boot(_root: object, _nodes: object, commands: list[str], _seconds: int) -> list[Done]:
+        typed.extend(commands)
+        kernel = {"kind": "kernel", "verified": None, "iterations": 4, "seconds_per_iteration": 10}
+        interval = {"event": "interval", "kind": "placement", "accesses": [[10, 90], [0, 0]]}
+        end = {"event": "end", "kind": "placement", "summary": SUMMARY}
+        return [Done("\n".join(map(json.dumps, [interval, end, kernel])), 0) for _ in commands]
+
+    monkeypatch.setattr(placements, "boot", boot)
+    monkeypatch.setattr(placements, "Root", lambda *_: SimpleNamespace(add=lambda *_: None))
+    monkeypatch.setattr(placements, "kernels_program", lambda: Path("memgraft-kernels"))
+    plan = placements.Plan("W", ["sp"], [1.0], 120.0, 1)
+    placements.run(plan, memgraft.folder, lambda *_: None)
+    alone, without, every = typed
+    assert alone.endswith("/bin/memgraft-kernels sp --class W --first-touch main --json")
+    kernel = "-- /bin/memgraft-kernels sp --class W --first-touch main --json --iterations 12 "
+    assert kernel in without
+    assert kernel in every
+    assert ("--dry-run" in without, "--dry-run" in every) == (True, False)
+    assert placements.read(memgraft.folder).settings["class"] == "W"
 
 
 def test_no_emulator_is_one_line(memgraft: Memgraft) -> None:
@@ -155,4 +187,10 @@ def test_no_emulator_is_one_line(memgraft: Memgraft) -> None:
 def test_what_buffers_choose_is_nothing_here(memgraft: Memgraft) -> None:
     done = memgraft("paper", "placement-table-4", "--heap", "1g")
     assert done.code == 2
-    assert "--heap 1g: placement-table-4 has nothing to choose" in done.error
+    assert "--heap 1g: placement-table-4 does not take it; expected a figure of buffers" in done.error
+
+
+def test_only_kernels_have_a_class(memgraft: Memgraft) -> None:
+    done = memgraft("paper", "buffers-table-2", "--class", "W")
+    assert done.code == 2
+    assert "--class W: buffers-table-2 runs no NAS kernels; expected a figure of placement" in done.error
