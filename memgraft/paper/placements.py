@@ -36,7 +36,7 @@ CLASS = "S"
 LENGTHS = {"S": {"small": 2.0, "default": 20.0}, "W": {"small": 20.0, "default": 120.0}}
 """Seconds that a kernel is to run by itself in the guest, by class and size: pages are sampled, and move, in the first
 of them, and of less than one it may be that nothing is sampled. A kernel that its specified iterations keep for less
-has more, and then nothing to verify. Larger classes have more memory than the first node."""
+has more, and then nothing to verify. Of class A, FT and MG have more memory than the first node."""
 MOST_ITERATIONS = 1_000_000
 MONITOR = "faults-in-process"
 SAMPLING = "--sampling-rate 6000 --sampling-cpu 0.5 --sampling-least 65536"

@@ -100,13 +100,21 @@ def _show(total: int, run: Callable[[grid.Watcher], None]) -> None:
 
 
 def _placements(wanted: Sequence[Definition], asked: Asked, folder: Path) -> list[dict[str, Any]]:
-    plan = None
+    plan = kept = None
     if asked.kept is None:
         plan = placements.plan(wanted, asked)
+    else:
+        kept = placements.read(asked.kept)
+        of_class = kept.settings["class"]
+        if asked.choice.kernel_class not in (None, of_class):
+            raise WrongUsageError(
+                f"--class {asked.choice.kernel_class}: the runs in {asked.kept} are of class {of_class}; expected that "
+                "one, or no --from"
+            )
     output = prepare_output(folder, parts=())
     if plan is not None:
         _show(plan.total, partial(placements.run, plan, output))
-    kept = placements.read(asked.kept or output)
+    kept = kept or placements.read(output)
     return [_written(one, placements.tables(one, kept), placements.measured(kept), output) for one in wanted]
 
 

@@ -77,6 +77,14 @@ def test_every_figure_is_made_of_runs_that_were_kept(one: definition.Definition,
     assert json.loads((tmp_path / "out" / f"{one.name}.json").read_text())["ours"] == result["ours"]
 
 
+def test_runs_of_another_class_are_not_what_was_asked_for(tmp_path: Path) -> None:
+    kept(tmp_path, runs("mg", 100))
+    with pytest.raises(WrongUsageError, match=r"--class W: the runs in .* are of class S; expected that one"):
+        work.make(["placement-table-4"], asked(tmp_path, tmp_path / "out", choice=Choice(kernel_class="W")))
+    assert not (tmp_path / "out").exists()
+    assert work.make(["placement-table-4"], asked(tmp_path, tmp_path / "out", choice=Choice(kernel_class="S")))
+
+
 def test_numbers() -> None:
     found = Kept({"rounds": 3}, runs("mg", 100) + runs("ft", 790))
     four, gain = definition.find("placement-table-4"), definition.find("placement-figure-4")
@@ -171,6 +179,7 @@ def test_the_guest_runs_the_class_that_was_asked_for(memgraft: Memgraft, monkeyp
     kernel = "-- /bin/memgraft-kernels sp --class W --first-touch main --json --iterations 12 "
     assert kernel in without
     assert kernel in every
+    assert "--ignore-move-cost" in every
     assert ("--dry-run" in without, "--dry-run" in every) == (True, False)
     assert placements.read(memgraft.folder).settings["class"] == "W"
 
