@@ -137,6 +137,7 @@ TEST_F(WatchedProgram, ShowsWhoTouchesWhat) {
   ASSERT_GE(lines.size(), 3U);
   EXPECT_EQ(lines.front()["event"], "start");
   EXPECT_EQ(lines.front()["monitor"]["name"], "hint-faults");
+  EXPECT_EQ(lines.front()["policy"]["must_pay"], true);
   EXPECT_EQ(lines.front()["nodes"].size(), Topology::of_system().size());
   EXPECT_EQ(lines[1]["event"], "interval");
   EXPECT_TRUE(lines[1].contains("map")) << "the program runs for several intervals";
