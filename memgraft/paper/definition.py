@@ -223,6 +223,11 @@ class Definition(Strict):
         return "buffers" if self.levels else "ordering" if self.orderings else "zeroing"
 
     @property
+    def runs_java(self) -> bool:
+        """Whether a JVM runs for it: none does for zeroing kernels, nor for placement's."""
+        return bool(self.grid or self.levels or self.orderings or self.emulations)
+
+    @property
     def kernels(self) -> list[KernelPart]:
         return [part for part in self.part if isinstance(part, KernelPart)]
 

@@ -40,6 +40,7 @@ def render(definition: Definition, tables: list[Table], measured: list[tuple[str
         here=definition.here,
         parts=[_part(table, place) for table, place in zip(tables, places, strict=True)],
         published=definition.published,
+        runs_java=definition.runs_java,
         table=definition.table,
         unpublished=definition.unpublished,
         measured=measured,

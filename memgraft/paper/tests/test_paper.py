@@ -121,6 +121,7 @@ class TestPage:
         for one in made[name]["published"]:
             assert one["value"] in body
         assert made[name]["source"] in body
+        assert ("another JVM" in body) is bool(definition.find(name).grid)
         assert "default-src 'none'" in text
         assert not [tag for tag, attributes in reader.tags if tag in ("img", "link") or "src" in attributes]
         assert text.count("<figure>") == len(made[name]["ours"])

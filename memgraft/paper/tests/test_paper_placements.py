@@ -73,7 +73,9 @@ def test_every_figure_is_made_of_runs_that_were_kept(one: definition.Definition,
     source.mkdir()
     kept(source, runs("mg", 100) + runs("ft", 790))
     [result] = work.make([one.name], asked(source, tmp_path / "out"))
-    assert Path(result["page"]).read_text().count("modelled") >= 1
+    page = Path(result["page"]).read_text()
+    assert page.count("modelled") >= 1
+    assert "Other programs and another machine: the published values" in page
     assert json.loads((tmp_path / "out" / f"{one.name}.json").read_text())["ours"] == result["ours"]
 
 
