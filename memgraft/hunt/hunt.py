@@ -29,7 +29,7 @@ from memgraft.hunt.trials import (
     prepare_folder,
     program_of,
 )
-from memgraft.hunt.turns import LEAST, Turns
+from memgraft.hunt.turns import LASTING, LEAST, Turns
 from memgraft.jvm.launch import Via
 from memgraft.jvm.summaries import refusal_of
 from memgraft.screen import dump, write_file
@@ -147,15 +147,18 @@ class Hunt:
         self._begin("a control: the same accesses take as long, and are not in order")
         if not self._trials.gone(control, test):
             return False, test
-        return self._gone_by_turns(control, "only as slow", test)
+        return self._gone_by_turns(control, "only as slow", test, LASTING)
 
-    def _gone_by_turns(self, setting: Setting, what: str, test: SequentialTest) -> tuple[bool, SequentialTest]:
+    def _gone_by_turns(
+        self, setting: Setting, what: str, test: SequentialTest, lasting: float = 1.0
+    ) -> tuple[bool, SequentialTest]:
         """Whether that makes the failure vanish, and not other work on the machine; and the test from now on."""
+        strict = replace(test, lasting=lasting)
         self._begin(f"fresh launches, by turns: nothing in order, and {what}")
         turns = Turns(self._trials, self._bare, [setting])
-        while turns.are_few or turns.gone(setting, test) is None:
+        while turns.are_few or turns.gone(setting, strict) is None:
             turns.once()
-        return turns.gone(setting, test) is True, self._from_now_on(turns, test)
+        return turns.gone(setting, strict) is True, self._from_now_on(turns, test)
 
     @property
     def _test_at_first(self) -> SequentialTest:
@@ -321,13 +324,23 @@ class Hunt:
             return Verdict.UNSTABLE
         # First all that it takes: a part of it may help only because it takes time.
         confirmed, test = self._what_remains(confirmed, observation, test)
-        if confirmed.delayed is not None and self._is_gone(confirmed.delayed, test):
+        if confirmed.delayed is not None and self._is_gone(confirmed.delayed, test) and self._is_only_time(test):
             return Verdict.TIMING
         if not self._asked.weak:
             self._ask_the_other_engine(test)
             self._ask_the_model(observation, test)
         self._fix()
         return Verdict.FOUND
+
+    def _is_only_time(self, test: SequentialTest) -> bool:
+        """Whether time alone does what order does, where it seems so: by fresh launches that are enough to tell."""
+        ordered, slow = self._in_order(self.finding.cure), self._setting(Kind.DELAYED, self.finding.cure)
+        self._begin("fresh launches, by turns: nothing in order, the set found in order, and only as slow")
+        turns = Turns(self._trials, self._bare, [ordered, slow])
+        while turns.are_few or turns.only_time(ordered, slow, test) is None:
+            turns.once()
+        self.finding.confirmed = Confirmed(turns.counts[self._bare], turns.counts[ordered], turns.counts[slow])
+        return turns.only_time(ordered, slow, test) is True
 
     def _what_remains(
         self, confirmed: Confirmed, observation: Observation, test: SequentialTest

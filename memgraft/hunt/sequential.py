@@ -24,9 +24,11 @@ RATE_CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class SequentialTest:
-    """Whether launches fail at `rate`, or at a tenth of it."""
+    """Whether launches fail at `rate`, or a share of it, or at a tenth of it."""
 
     rate: float
+    lasting: float = 1.0
+    """Of the rate, the share that is a failure which is still there."""
     wrongly_gone: float = 0.001
     """How often a failure that is still there is called gone, at most."""
     wrongly_there: float = 0.01
@@ -48,7 +50,7 @@ class SequentialTest:
 
     def _ratio(self, failures: int, passes: int) -> float:
         """The logarithm of the likelihood of having vanished over that of being there."""
-        there, gone = self.rate, self.rate * REMAINING
+        there, gone = self.rate * self.lasting, self.rate * REMAINING
         return failures * math.log(gone / there) + passes * math.log((1 - gone) / (1 - there))
 
     @property

@@ -12,6 +12,7 @@
 // - late=a.A.l:N: from the Nth launch on it also fails as long as this name is left plain
 // - busy=FROM:TO: of these launches only every fifth fails, as if the machine had other work
 // - still=a.A.s: a conflict of this name alone, which also stops failing where only this name takes time
+// - eased=N: where what is named only takes time, it fails in three launches of nine, from the Nth on
 // - model=a.A.m: with weak memory it also fails as long as this name is left plain
 // - model=none: with weak memory it fails whatever is in order
 // - light=1: it also stops failing where the agent is there and nothing takes time
@@ -24,7 +25,7 @@
 // - missed=CLASS: one that could not be rewritten
 // - mute=1: there is no summary
 // - hang=1, prints=TEXT: how it fails, instead of an exit code
-// - count=FILE: gets a line per launch; rare, lull, late and busy need it
+// - count=FILE: gets a line per launch; rare, lull, late, eased and busy need it
 #include <unistd.h>
 
 #include <algorithm>
@@ -197,6 +198,9 @@ struct Program {
     }
     if (has(words, "light")) {
       fails &= is_slow || !has_agent;
+    }
+    if (has(words, "eased") && has(options, "delay")) {
+      fails &= (launch + 9 - std::stoi(word(words, "eased"))) % 9 < 3;
     }
     if (has(words, "busy")) {
       fails &= !is_within(launch, word(words, "busy")) || launch % 5 == 0;

@@ -196,6 +196,18 @@ def test_time_is_blamed_only_for_all_that_it_takes(hunt: Hunt, tmp_path: Path) -
     assert names(found) == ["a.A.r", "a.A.x"]
 
 
+def test_time_is_not_blamed_where_it_only_helps(hunt: Hunt, tmp_path: Path) -> None:
+    """With what is only slow it fails in a third of the launches; a tenth would be gone, and all still there."""
+    found = hunt.found("conflicts=a.A.x", "eased=5", f"count={tmp_path / 'launches'}", OTHERS)
+    looked = [phase["doing"] for phase in found["phases"]]
+    assert "fresh launches, by turns: nothing in order, and only as slow" in looked
+    assert "fresh launches, by turns: nothing in order, the set found in order, and only as slow" in looked
+    assert found["verdict"] == "found"
+    assert names(found) == ["a.A.x"]
+    confirmed = found["confirmed"]
+    assert confirmed["ordered"]["failures"] == 0 < confirmed["delayed"]["failures"] < confirmed["delayed"]["launches"]
+
+
 def test_fresh_launches_that_contradict_a_set_lead_to_another_search(hunt: Hunt, tmp_path: Path) -> None:
     """The second mistake shows for the first time when the set is tried again."""
     found = hunt.found("conflicts=a.A.x", "late=a.A.y:40", f"count={tmp_path / 'launches'}", OTHERS)

@@ -25,12 +25,13 @@ def decided(test: SequentialTest, rate: float, die: random.Random) -> tuple[bool
     return gone, failures + passes
 
 
+@pytest.mark.parametrize("lasting", [1.0, 1 / 3])
 @pytest.mark.parametrize("rate", [0.05, 0.3, 0.6, 0.95])
-def test_it_is_wrong_as_seldom_as_it_says(rate: float) -> None:
+def test_it_is_wrong_as_seldom_as_it_says(rate: float, lasting: float) -> None:
     """The bounds are Wald's, which hold for any rate beyond those named, too."""
-    test = SequentialTest(rate, wrongly_gone=0.01, wrongly_there=0.02)
+    test = SequentialTest(rate, lasting, wrongly_gone=0.01, wrongly_there=0.02)
     die = random.Random(1)  # noqa: S311 - repeatable
-    gone = sum(decided(test, rate, die)[0] for _ in range(ROUNDS))
+    gone = sum(decided(test, rate * lasting, die)[0] for _ in range(ROUNDS))
     there = sum(not decided(test, rate * REMAINING, die)[0] for _ in range(ROUNDS))
     # Three standard deviations of what chance alone does to such a count.
     assert gone <= ROUNDS * 0.01 + 3 * (ROUNDS * 0.01) ** 0.5

@@ -1,6 +1,9 @@
 """Launches by turns: they count only by what they show themselves."""
 
+import itertools
 from typing import cast
+
+import pytest
 
 from memgraft.hunt.sequential import SequentialTest
 from memgraft.hunt.trials import Kind, Setting, Trials
@@ -8,6 +11,7 @@ from memgraft.hunt.turns import CHANCE, Turns
 
 STOCK = Setting(Kind.STOCK)
 OTHER = Setting(Kind.ALL)
+SLOW = Setting(Kind.DELAYED)
 
 
 class Launches:
@@ -45,3 +49,34 @@ def test_a_stock_that_stops_failing_makes_nothing_seem_gone() -> None:
 
 def test_what_fails_like_the_stock_is_still_there() -> None:
     assert turns(9, 9).gone(STOCK, SequentialTest(0.95)) is False
+
+
+class Patterns:
+    """Each setting fails in those of ten launches that its pattern marks, again and again."""
+
+    def __init__(self, patterns: dict[Setting, str]) -> None:
+        self._marks = {setting: itertools.cycle(pattern) for setting, pattern in patterns.items()}
+
+    def once(self, setting: Setting) -> str:
+        return "exit code 1" if next(self._marks[setting]) == "x" else ""
+
+
+@pytest.mark.parametrize(
+    ("ordered", "slow", "only_time"),
+    [
+        ("..........", "..........", True),
+        ("..........", "x.........", True),
+        ("..........", "x..x.x.x..", False),
+        ("..........", "xxxxxxxxxx", False),
+        # What is in order fails as often: a second failure, which says nothing of time or order.
+        ("x..x.x.x..", "x..x.x.x..", True),
+    ],
+)
+def test_time_alone_is_blamed_only_where_order_does_no_more(ordered: str, slow: str, only_time: bool) -> None:
+    patterns = {STOCK: "x", OTHER: ordered, SLOW: slow}
+    made = Turns(cast("Trials", Patterns(patterns)), STOCK, [OTHER, SLOW])
+    test = SequentialTest(0.95)
+    while made.are_few or made.only_time(OTHER, SLOW, test) is None:
+        made.once()
+    assert made.only_time(OTHER, SLOW, test) is only_time
+    assert made.counts[SLOW].launches <= 100
