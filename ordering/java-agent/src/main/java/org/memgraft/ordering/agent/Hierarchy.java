@@ -18,6 +18,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -58,16 +59,36 @@ final class Hierarchy {
    * offered to this agent if they were asked by the thread that is transforming a class.
    */
   private static final class Asking implements ThreadFactory {
-    static final ExecutorService THREADS = Executors.newCachedThreadPool(new Asking());
+    private static final ExecutorService THREADS = Executors.newCachedThreadPool(new Asking());
+
+    /**
+     * The one thread of this executor, which is there before the program is, makes the others. So
+     * they take nothing over from the program's threads. A thread that makes another one may load
+     * classes (within Subject.doAs), and run code of the program's (if its class is the program's).
+     */
+    private static final ExecutorService MAKER = Executors.newFixedThreadPool(1, new Asking());
 
     private final ThreadGroup group = Thread.currentThread().getThreadGroup();
 
-    /** Its threads take nothing over from those of the program that make them. */
     @Override
     public Thread newThread(Runnable work) {
       Thread thread = new Thread(group, work, "memgraft class files", 0, false);
       thread.setDaemon(true);
       return thread;
+    }
+
+    static <T> Future<T> submit(Callable<T> question) {
+      FutureTask<T> answer = new FutureTask<>(question);
+      MAKER.execute(new Passed(answer));
+      return answer;
+    }
+  }
+
+  /** A question on its way to a thread of its own. */
+  private record Passed(Runnable question) implements Runnable {
+    @Override
+    public void run() {
+      Asking.THREADS.execute(question);
     }
   }
 
@@ -150,7 +171,7 @@ final class Hierarchy {
     if (silent.contains(loader)) {
       return Optional.empty();
     }
-    Future<T> answer = Asking.THREADS.submit(question);
+    Future<T> answer = Asking.submit(question);
     long end = System.nanoTime() + PATIENCE.toNanos();
     boolean interrupted = false;
     try {

@@ -2,9 +2,12 @@ package org.memgraft.ordering.agent;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -51,6 +54,55 @@ class HierarchyTest {
     assertFalse(hierarchy.declaring(silent, "org/example/Other", "number", "I").known());
     assertEquals(1, silent.asked.get());
     silent.never.countDown();
+  }
+
+  /** Says what the thread that asks it has taken over from the one that made it. */
+  private static final class Telling extends ClassLoader {
+    private final CountDownLatch asked;
+    private volatile ClassLoader context;
+
+    Telling(CountDownLatch asked) {
+      super(null);
+      this.asked = asked;
+    }
+
+    @Override
+    public InputStream getResourceAsStream(String name) {
+      context = Thread.currentThread().getContextClassLoader();
+      asked.countDown();
+      try {
+        // So that each question needs a thread of its own.
+        asked.await();
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
+      return null;
+    }
+  }
+
+  @Test
+  void threadsThatAskTakeNothingOverFromTheProgram() throws InterruptedException {
+    hierarchy.declaring(getClass().getClassLoader(), OWNER, "number", "I");
+    int count = 8;
+    CountDownLatch asked = new CountDownLatch(count);
+    ClassLoader mine = new ClassLoader(null) {};
+    List<Telling> all = new ArrayList<>();
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      Telling telling = new Telling(asked);
+      Thread thread = new Thread(() -> hierarchy.declaring(telling, OWNER, "number", "I"));
+      thread.setContextClassLoader(mine);
+      thread.start();
+      all.add(telling);
+      threads.add(thread);
+    }
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    asked.await();
+    for (Telling telling : all) {
+      assertNotSame(mine, telling.context);
+    }
   }
 
   @Test
