@@ -60,6 +60,10 @@ bool may_retry(std::uintptr_t address, bool store) {
 
 // As without us: the same access faults again, and the kernel ends the process where it did.
 void default_action(const siginfo_t& info) {
+  if (Shared* const shared = g_state.shared.load(std::memory_order_relaxed); active() && shared != nullptr) {
+    shared->fault_code.store(info.si_code, std::memory_order_relaxed);
+    shared->fault_address.store(address_of(info.si_addr), std::memory_order_relaxed);
+  }
   stop(Standing::fault);  // should it not fault again, the program goes on
   struct sigaction plain{};
   plain.sa_handler = SIG_DFL;

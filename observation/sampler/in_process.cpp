@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -71,6 +73,20 @@ std::string left_out_in_words(const Shared& shared) {
          "--monitor hint-faults sees them";
 }
 
+std::string fault_in_words(const Shared& shared) {
+  const std::int32_t code = shared.fault_code.load(std::memory_order_relaxed);
+  const std::string words = "ended: the program got a SIGSEGV of its own doing";
+  if (code <= 0) {
+    return words + ", which a process sent (si_code " + std::to_string(code) + ")";
+  }
+  std::array<char, 2 + 16 + 1> address{"0x"};
+  char* const first = address.data() + 2;
+  *std::to_chars(first, address.data() + address.size() - 1,
+                 shared.fault_address.load(std::memory_order_relaxed), 16)
+       .ptr = 0;
+  return words + " at " + address.data() + " (si_code " + std::to_string(code) + ")";
+}
+
 std::string in_words(const Shared& shared) {
   const std::uint32_t standing = shared.standing.load(std::memory_order_relaxed);
   switch (static_cast<Standing>(standing)) {
@@ -97,7 +113,7 @@ std::string in_words(const Shared& shared) {
     case Standing::no_thread:
       return "ended: no thread could be started in the program";
     case Standing::fault:
-      return "ended: the program got a SIGSEGV of its own doing";
+      return fault_in_words(shared);
   }
   return "unknown: the program wrote " + std::to_string(standing);
 }
