@@ -76,6 +76,13 @@ def place(
         int | None,
         typer.Option(metavar="BYTES", help="It samples no pieces of memory that are smaller; default: 1 MiB."),
     ] = None,
+    watching_cpu: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Of one CPU, what reading touches and where pages lie may take; the rest is lost; default: 0.01.",
+        ),
+    ] = None,
     bind_threads: Annotated[
         bool,
         typer.Option("--bind-threads", help="Keep each thread on one CPU, node after node; undone at the end."),
@@ -117,6 +124,7 @@ def place(
         sampling_rate=sampling_rate,
         sampling_cpu=sampling_cpu,
         sampling_least=sampling_least,
+        watching_cpu=watching_cpu,
         bind_threads=bind_threads,
         numa_balancing=numa_balancing,
     )

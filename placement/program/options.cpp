@@ -61,6 +61,10 @@ void declare(CLI::App& app, Options& options) {
                  "bytes in a row below which it samples nothing: the C library's small objects")
       ->check(CLI::Range(std::uint64_t{4096}, std::uint64_t{1} << 40U))
       ->capture_default_str();
+  app.add_option("--watching-cpu", options.watching_cpu,
+                 "CPUs that it takes at most to read touches and where pages lie; what is beyond is lost")
+      ->check(CLI::Range(0.0001, 1000.0))
+      ->capture_default_str();
   app.add_flag("--bind-threads", options.bind_threads, "bind threads to CPUs, round robin over the nodes");
   app.add_flag("--numa-balancing", options.numa_balancing,
                "turn kernel.numa_balancing on for the run, which hint faults need");

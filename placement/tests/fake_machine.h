@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <ctime>
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fake_root.h"
@@ -98,6 +100,9 @@ class FakeMonitor : public observation::Monitor {
  public:
   [[nodiscard]] const observation::Sees& sees() const override { return sees_; }
   void drain(const observation::Sink& sink) override {
+    const std::uint64_t end = cpu_nanoseconds() + std::exchange(takes_nanoseconds, 0);
+    while (cpu_nanoseconds() < end) {
+    }
     std::ranges::for_each(touches, sink);
     touches.clear();
   }
@@ -114,7 +119,16 @@ class FakeMonitor : public observation::Monitor {
 
   std::vector<observation::Touch> touches;
   std::uint64_t lost_ = 0;
+  std::uint64_t takes_nanoseconds = 0;  // the next drain, of this thread's CPU time
   observation::Sees sees_{.name = "fake", .what = "", .thread = true, .cpu = true};
+
+ private:
+  static std::uint64_t cpu_nanoseconds() {
+    constexpr std::uint64_t kSecond = 1'000'000'000;
+    timespec now{};
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (static_cast<std::uint64_t>(now.tv_sec) * kSecond) + static_cast<std::uint64_t>(now.tv_nsec);
+  }
 };
 
 inline constexpr pid_t kProcess = 77;

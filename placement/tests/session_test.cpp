@@ -20,11 +20,12 @@ class Placing : public testing::Test {
       kernel_.pages[page(number)] = 0;
     }
   }
-  void start(bool dry_run = false) {
+  void start(bool dry_run = false, double watching_cpu = kAllItWants) {
     topology_ = Topology::of_system(root_.path());
     session_ = std::make_unique<Session>(
         kProcess, topology_, monitor_,
-        Plans{.settings = {}, .dry_run = dry_run, .watching = kAllItWants, .root = root_.path()}, kernel_);
+        Plans{.settings = {}, .dry_run = dry_run, .watching_cpu = watching_cpu, .root = root_.path()},
+        kernel_);
   }
   Interval end() {
     session_->drain();
@@ -57,6 +58,20 @@ TEST_F(Placing, CountsAccessesByTheNodesOfThreadAndMemory) {
   EXPECT_EQ(first.unknown, 2U);
   EXPECT_EQ(first.lost, 9U);
   EXPECT_EQ(end().samples, 0U);
+}
+
+// After a drain that took more CPU time than is saved up, every other touch is taken, then every fourth.
+TEST_F(Placing, LosesTouchesBeyondWhatWatchingMayTake) {
+  for (const bool enough : {true, false}) {
+    start(false, enough ? kAllItWants : 1e-12);
+    monitor_.takes_nanoseconds = 60'000'000;
+    for (const std::uint64_t lost : {0U, 4U, 6U}) {
+      monitor_.touch(page(0), 0, 8);
+      const Interval interval = end();
+      EXPECT_EQ(interval.lost, enough ? 0U : lost);
+      EXPECT_EQ(interval.samples, 8U - interval.lost);
+    }
+  }
 }
 
 TEST_F(Placing, MovesPagesToWhoUsesThem) {
