@@ -30,7 +30,7 @@ class Step:
     """Some of an area's tests.
 
     The minutes are what they took on two cores of an AMD EPYC (Zen 4). Those of virtual threads, and from the hunt on,
-    but for placement, are of an Intel Xeon (Emerald Rapids class) with some other work beside.
+    are of an Intel Xeon (Emerald Rapids class) with some other work beside, and placement's of an AMD EPYC (Zen 3).
     """
 
     area: str
