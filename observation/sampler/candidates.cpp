@@ -55,27 +55,27 @@ std::uint64_t bytes_that_may_be_data(Range range) {
 class Runs {
  public:
   explicit Runs(std::uint64_t least_bytes) : least_bytes_(least_bytes) {}
-  void add(const Mapping& mapping) {
-    if (run_.end != mapping.begin) {
+  void add(Range range) {
+    if (run_.end != range.begin) {
       finish();
-      run_ = {.begin = mapping.begin, .end = mapping.begin};
-      accessible_from_ = mapping.begin;
-      if (guard_.end == mapping.begin) {
-        left_out_from_ = mapping.begin;
+      run_ = {.begin = range.begin, .end = range.begin};
+      accessible_from_ = range.begin;
+      if (guard_.end == range.begin) {
+        left_out_from_ = range.begin;
         run_.begin += kStackMost;  // a stack, maybe
       }
     }
-    run_.end = mapping.end;
+    run_.end = range.end;
   }
   // Memory that nobody may access, and not because of us.
-  void inaccessible(const Mapping& mapping) {
-    const std::uintptr_t arena = (mapping.begin - 1) / kArenaBytes * kArenaBytes;
-    if (run_.end == mapping.begin && mapping.end % kArenaBytes == 0 && accessible_from_ <= arena) {
+  void inaccessible(Range range) {
+    const std::uintptr_t arena = (range.begin - 1) / kArenaBytes * kArenaBytes;
+    if (run_.end == range.begin && range.end % kArenaBytes == 0 && accessible_from_ <= arena) {
       run_.end = std::max(run_.begin, std::min(run_.end, arena));
     }
     finish();
-    if (mapping.end - mapping.begin <= kStackGuardMost) {
-      guard_ = {.begin = mapping.begin, .end = mapping.end};
+    if (range.end - range.begin <= kStackGuardMost) {
+      guard_ = range;
     }
   }
   void finish() {
@@ -100,16 +100,25 @@ class Runs {
   std::uintptr_t left_out_from_ = 0;
 };
 
-// How many pages of the mapping are guarded; `at` walks along the snapshot.
-std::size_t confirm(const Mapping& mapping, std::size_t& at) {
+// A mapping that nobody may access: guarded pages, which are the program's data, and what the program itself
+// made inaccessible. Linux joins them where one lies behind the other. `at` walks along the snapshot.
+void add_inaccessible(const Mapping& mapping, std::size_t& at, Runs& runs) {
   while (at < g_round.snapshot_count && g_round.snapshot[at] < mapping.begin) {
     ++at;
   }
-  std::size_t count = 0;
-  for (; at < g_round.snapshot_count && g_round.snapshot[at] < mapping.end; ++at, ++count) {
+  std::uintptr_t begin = mapping.begin;
+  for (; at < g_round.snapshot_count && g_round.snapshot[at] < mapping.end; ++at) {
+    const std::uintptr_t page = g_round.snapshot[at];
     g_round.confirmed[at] = true;
+    if (begin < page) {
+      runs.inaccessible({.begin = begin, .end = page});
+    }
+    begin = page + g_state.page_bytes;
+    runs.add({.begin = page, .end = begin});
   }
-  return count;
+  if (begin < mapping.end) {
+    runs.inaccessible({.begin = begin, .end = mapping.end});
+  }
 }
 
 }  // namespace
@@ -141,13 +150,10 @@ void read_mappings(const Shared& shared) {
     ++g_round.mappings;
     g_round.jvm = g_round.jvm || mapping.jvm;
     const bool may_be = mapping.anonymous || (mapping.brk && with_brk);
-    const bool closed = !mapping.readable && !mapping.writable && !mapping.executable;
-    const bool all_ours =
-        may_be && closed && confirm(mapping, at) == (mapping.end - mapping.begin) / g_state.page_bytes;
-    if (may_be && (all_ours || (mapping.readable && mapping.writable && !mapping.executable))) {
-      runs.add(mapping);
-    } else if (may_be && closed) {
-      runs.inaccessible(mapping);
+    if (may_be && mapping.readable && mapping.writable && !mapping.executable) {
+      runs.add({.begin = mapping.begin, .end = mapping.end});
+    } else if (may_be && !mapping.readable && !mapping.writable && !mapping.executable) {
+      add_inaccessible(mapping, at, runs);
     } else {
       runs.finish();
     }

@@ -155,7 +155,7 @@ TEST_P(Undisturbed, Scenario) {
 }
 INSTANTIATE_TEST_SUITE_P(InProcess, Undisturbed,
                          testing::Values("own_handler", "changes", "io", "processes", "signals", "locks",
-                                         "threads", "ends_like_an_arena"),
+                                         "threads", "ends_like_an_arena", "between_inaccessible"),
                          [](const auto& test) { return std::string(test.param); });
 
 TEST(InProcess, SaysWhichThreadTouchedAndHow) {

@@ -433,6 +433,7 @@ static const struct {
     {"take_signal", take_signal},
     {"fenced", fenced},
     {"ends_like_an_arena", ends_like_an_arena},
+    {"between_inaccessible", between_inaccessible},
     {"huge", huge},
 };
 

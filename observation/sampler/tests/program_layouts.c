@@ -1,8 +1,10 @@
 // Scenarios of the sampled program about where its memory lies.
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "program.h"
@@ -33,6 +35,50 @@ void ends_like_an_arena(void) {
   memset(at, 1, kBytes);
   while (more()) {
     sum_all(at);
+  }
+}
+
+static bool inaccessible(const unsigned char* at) {
+  int ends[2];
+  CHECK(pipe2(ends, O_CLOEXEC) == 0);
+  // Not by `write`, before which the sampler makes it accessible.
+  const bool is = syscall(SYS_write, ends[1], at, (size_t)1) != 1;
+  CHECK(!is || errno == EFAULT);
+  close(ends[0]);
+  close(ends[1]);
+  return is;
+}
+
+// A thread's fault may reach the handler when the page has long been made accessible, for another thread.
+static void fault_late(unsigned char* at) {
+  siginfo_t late = {.si_signo = SIGSEGV, .si_code = SEGV_ACCERR};
+  late.si_addr = at;
+  CHECK(syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), SIGSEGV, &late) == 0);
+}
+
+// The program's own inaccessible memory lies around all there is, so that Linux joins it with guarded pages.
+void between_inaccessible(void) {
+  const size_t closed = 32 * (size_t)kPage;
+  unsigned char* const all =
+      mmap(NULL, kBytes + 2 * closed, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(all != MAP_FAILED);
+  unsigned char* const at = all + closed;
+  memset(at, 1, kBytes);  // before the ends are cut off: mappings join only where all or none were touched
+  CHECK(mprotect(all, closed, PROT_NONE) == 0 && mprotect(at + kBytes, closed, PROT_NONE) == 0);
+  unsigned char* const edges[] = {at, at + kBytes - kPage};
+  for (unsigned late = 0; late < 6 || more();) {
+    unsigned char* const edge = edges[late % 2];
+    const bool was = inaccessible(edge);
+    for (size_t page = kPages / 2; page < kPages - 1; ++page) {
+      (void)((volatile unsigned char*)at)[page * kPage];
+    }
+    usleep(1000);
+    // Nobody touched it for some rounds.
+    if (was && !inaccessible(edge)) {
+      fault_late(edge);
+      fault_late(edge);  // which would end us if the first one was taken for the program's own doing
+      ++late;
+    }
   }
 }
 
