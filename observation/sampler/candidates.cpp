@@ -55,8 +55,10 @@ std::uint64_t bytes_that_may_be_data(Range range) {
 class Runs {
  public:
   explicit Runs(std::uint64_t least_bytes) : least_bytes_(least_bytes) {}
+  // In order. One that begins before the last one's end has grown over it while the mappings were read: a
+  // touched page lay behind the last one.
   void add(Range range) {
-    if (run_.end != range.begin) {
+    if (run_.end < range.begin) {
       finish();
       run_ = {.begin = range.begin, .end = range.begin};
       accessible_from_ = range.begin;

@@ -5,13 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <new>
+#include <sstream>
 #include <utility>
 
 #include "shared.h"
@@ -75,16 +74,15 @@ std::string left_out_in_words(const Shared& shared) {
 
 std::string fault_in_words(const Shared& shared) {
   const std::int32_t code = shared.fault_code.load(std::memory_order_relaxed);
-  const std::string words = "ended: the program got a SIGSEGV of its own doing";
+  std::ostringstream words;
+  words << "ended: the program got a SIGSEGV of its own doing";
   if (code <= 0) {
-    return words + ", which a process sent (si_code " + std::to_string(code) + ")";
+    words << ", which a process sent";
+  } else {
+    words << " at 0x" << std::hex << shared.fault_address.load(std::memory_order_relaxed) << std::dec;
   }
-  std::array<char, 2 + 16 + 1> address{"0x"};
-  char* const first = address.data() + 2;
-  *std::to_chars(first, address.data() + address.size() - 1,
-                 shared.fault_address.load(std::memory_order_relaxed), 16)
-       .ptr = 0;
-  return words + " at " + address.data() + " (si_code " + std::to_string(code) + ")";
+  words << " (si_code " << code << ")";
+  return words.str();
 }
 
 std::string in_words(const Shared& shared) {

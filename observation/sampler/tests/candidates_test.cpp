@@ -1,0 +1,93 @@
+// Which memory of a list of mappings may be sampled. The list is written here, as Linux would.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <initializer_list>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "round.h"
+#include "sampler.h"
+
+namespace memgraft::observation {
+namespace {
+
+constexpr std::uintptr_t kPage = 4096;
+constexpr std::uintptr_t kAt = 0x100000000;
+
+std::string g_text;
+
+ssize_t read_text(int /*file*/, void* to, std::size_t most) {
+  const std::size_t bytes = std::min(most, g_text.size());
+  std::memcpy(to, g_text.data(), bytes);
+  g_text.erase(0, bytes);
+  return static_cast<ssize_t>(bytes);
+}
+
+// In pages from kAt on, as all numbers in these tests.
+struct Line {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+  const char* rights;
+};
+using Found = std::vector<std::pair<std::uintptr_t, std::uintptr_t>>;
+
+Found found_in(std::initializer_list<Line> lines, std::initializer_list<std::uintptr_t> guarded) {
+  std::ostringstream text;
+  for (const Line& line : lines) {
+    text << std::hex << kAt + (line.begin * kPage) << '-' << kAt + (line.end * kPage) << ' ' << line.rights
+         << " 00000000 00:00 0 \n";
+  }
+  g_text = text.str();
+  g_round.snapshot_count = 0;
+  for (const std::uintptr_t page : guarded) {
+    g_round.snapshot[g_round.snapshot_count++] = kAt + (page * kPage);
+  }
+  static Shared shared;
+  shared.least_mapping_bytes = 256 * kPage;
+  const auto read = std::exchange(g_state.read, read_text);
+  read_mappings(shared);
+  g_state.read = read;
+  Found found;
+  for (std::size_t i = 0; i < g_round.found_count; ++i) {
+    found.emplace_back((g_round.found[i].begin - kAt) / kPage, (g_round.found[i].end - kAt) / kPage);
+  }
+  return found;
+}
+
+TEST(Candidates, GuardedPagesArePartOfTheMemoryAroundThem) {
+  EXPECT_EQ(found_in({{0, 100, "rw-p"}, {100, 102, "---p"}, {102, 300, "rw-p"}}, {100, 101}),
+            (Found{{0, 300}}));
+}
+
+TEST(Candidates, MemoryThatTheProgramMadeInaccessibleIsNot) {
+  EXPECT_EQ(found_in({{0, 300, "rw-p"}, {300, 332, "---p"}, {332, 700, "rw-p"}}, {}),
+            (Found{{0, 300}, {332, 700}}));
+}
+
+TEST(Candidates, GuardedPagesThatLinuxJoinedWithSuchMemoryAreToldApart) {
+  EXPECT_EQ(found_in({{0, 299, "rw-p"}, {299, 334, "---p"}, {334, 700, "rw-p"}}, {299, 332, 333}),
+            (Found{{0, 300}, {332, 700}}));
+}
+
+// Behind up to 16 pages that nobody may access may be a stack, of 2048 pages at most.
+TEST(Candidates, AStacksGuardIsKnownAlsoWhereItIsJoined) {
+  EXPECT_EQ(found_in({{0, 280, "rw-p"}, {280, 301, "---p"}, {301, 2700, "rw-p"}},
+                     {280, 281, 282, 283, 284, 285, 286, 287, 288, 289,
+                      290, 291, 292, 293, 294, 295, 296, 297, 298, 299}),
+            (Found{{0, 300}, {2349, 2700}}));
+  EXPECT_EQ(found_in({{0, 300, "rw-p"}, {300, 302, "---p"}, {302, 2700, "rw-p"}}, {301}),
+            (Found{{0, 300}, {2349, 2700}}));
+}
+
+TEST(Candidates, AMappingMayGrowWhileTheyAreRead) {
+  // The page 16 was guarded, and was touched when the line before it had been read.
+  EXPECT_EQ(found_in({{0, 8, "rw-p"}, {8, 9, "---p"}, {9, 16, "rw-p"}, {9, 500, "rw-p"}}, {8, 16}),
+            (Found{{0, 500}}));
+}
+
+}  // namespace
+}  // namespace memgraft::observation
