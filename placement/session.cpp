@@ -18,7 +18,7 @@ constexpr double kMostRemainingSeconds = 600;
 constexpr std::uint8_t kMostBusy = 5;   // intervals in a row; then the page is left alone as if frozen
 constexpr std::uint64_t kReserve = 32;  // a 32th of a node's memory stays free: above the kernel's watermarks
 
-// Shares of what watching may cost.
+// Shares of what observing may cost.
 constexpr double kTakingShare = 0.6;
 constexpr double kAskingShare = 0.2;
 constexpr double kReadingShare = 0.1;
@@ -77,9 +77,9 @@ Session::Session(pid_t process, const Topology& topology, observation::Monitor& 
       mover_(process, topology, pages),
       profile_(topology.size(), plans_.most_pages),
       mappings_(process, plans_.root),
-      taking_(kTakingShare * plans_.watching_cpu, kSavedUp),
-      asking_(kAskingShare * plans_.watching_cpu, kSavedUp),
-      reading_(kReadingShare * plans_.watching_cpu, kSavedUp) {
+      taking_(kTakingShare * plans_.observing_cpu, kSavedUp),
+      asking_(kAskingShare * plans_.observing_cpu, kSavedUp),
+      reading_(kReadingShare * plans_.observing_cpu, kSavedUp) {
   now_.accesses = square(topology.size());
   now_.moved = square(topology.size());
   // Also tells whether the process can be asked at all.

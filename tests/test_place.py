@@ -103,8 +103,8 @@ def kernel(name: str, size: str, *, bound: bool = True) -> str:
 
 def placed(program: str, *options: str, monitor: str = INSIDE, interval: float = 0.5, sampling_cpu: float = 0.5) -> str:
     """The program under memgraft-place, a witness beside it; then what both said."""
-    # An emulated CPU takes long for all of this: by default nine of ten touches were seen to be lost.
-    sampling = f"--sampling-rate 6000 --sampling-cpu {sampling_cpu:g} --sampling-least 65536 --watching-cpu 0.2"
+    # An emulated CPU takes long for all of this: on a slow machine most touches were lost by default.
+    sampling = f"--sampling-rate 6000 --sampling-cpu {sampling_cpu:g} --sampling-least 65536 --observing-cpu 0.2"
     place = f"memgraft-place --monitor {monitor} --interval {interval:g} --drain 50 {sampling} "
     place += "--record /tmp/record --summary /tmp/summary"
     variables, _, words = program.rpartition("/bin/")

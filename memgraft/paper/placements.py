@@ -39,7 +39,7 @@ of them, and of less than one it may be that nothing is sampled. A kernel that i
 has more, and then nothing to verify. Of class A, FT and MG have more memory than the first node."""
 MOST_ITERATIONS = 1_000_000
 MONITOR = "faults-in-process"
-SAMPLING = "--sampling-rate 6000 --sampling-cpu 0.5 --sampling-least 65536 --watching-cpu 0.2"
+SAMPLING = "--sampling-rate 6000 --sampling-cpu 0.5 --sampling-least 65536 --observing-cpu 0.2"
 """More than by default: emulated programs are short, and small, and all that is done for a sample takes long."""
 POLICY = "--ignore-move-cost"
 """What a move costs in emulation says nothing beside what an access saves on a real machine."""

@@ -66,7 +66,7 @@ class Asked:
     sampling_rate: int | None = None
     sampling_cpu: float | None = None
     sampling_least: int | None = None
-    watching_cpu: float | None = None
+    observing_cpu: float | None = None
     bind_threads: bool = False
     numa_balancing: bool = False
 
@@ -101,7 +101,7 @@ class Asked:
             "--sampling-rate": self.sampling_rate,
             "--sampling-cpu": self.sampling_cpu,
             "--sampling-least": self.sampling_least,
-            "--watching-cpu": self.watching_cpu,
+            "--observing-cpu": self.observing_cpu,
             "--pid": self.pid,
         }
         flags = {

@@ -76,7 +76,7 @@ def place(
         int | None,
         typer.Option(metavar="BYTES", help="It samples no pieces of memory that are smaller; default: 1 MiB."),
     ] = None,
-    watching_cpu: Annotated[
+    observing_cpu: Annotated[
         float | None,
         typer.Option(
             metavar="SHARE",
@@ -124,7 +124,7 @@ def place(
         sampling_rate=sampling_rate,
         sampling_cpu=sampling_cpu,
         sampling_least=sampling_least,
-        watching_cpu=watching_cpu,
+        observing_cpu=observing_cpu,
         bind_threads=bind_threads,
         numa_balancing=numa_balancing,
     )

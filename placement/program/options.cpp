@@ -61,7 +61,7 @@ void declare(CLI::App& app, Options& options) {
                  "bytes in a row below which it samples nothing: the C library's small objects")
       ->check(CLI::Range(std::uint64_t{4096}, std::uint64_t{1} << 40U))
       ->capture_default_str();
-  app.add_option("--watching-cpu", options.watching_cpu,
+  app.add_option("--observing-cpu", options.observing_cpu,
                  "CPUs that it takes at most to read touches and where pages lie; what is beyond is lost")
       ->check(CLI::Range(0.0001, 1000.0))
       ->capture_default_str();

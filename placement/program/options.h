@@ -36,7 +36,7 @@ struct Options {
   bool ignore_move_cost = false;
   std::uint64_t pages_per_second = 25600;  // 100 MiB/s
   observation::Sampling sampling;          // of faults-in-process
-  double watching_cpu = 0.01;              // CPUs
+  double observing_cpu = 0.01;             // CPUs
   bool bind_threads = false;
   bool numa_balancing = false;
   std::string root;

@@ -35,7 +35,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-constexpr double kMappingShare = 0.3;  // of what watching may take, for --map, beside it
+constexpr double kMappingShare = 0.3;  // of what observing may take, besides, for --map
 constexpr Budget::Seconds kMappingSaved{0.1};
 
 int say(int code, const std::string& what) {
@@ -95,10 +95,10 @@ class Run {
                  {.settings = settings_of(options),
                   .interval_seconds = options.interval_seconds,
                   .dry_run = options.dry_run,
-                  .watching_cpu = options.watching_cpu,
+                  .observing_cpu = options.observing_cpu,
                   .root = options.root}),
         totals_(topology.size()),
-        mapping_(kMappingShare * options.watching_cpu, kMappingSaved),
+        mapping_(kMappingShare * options.observing_cpu, kMappingSaved),
         end_(end_of(process)) {
     if (options.bind_threads) {
       binding_ = std::make_unique<Binding>(process, topology);

@@ -20,11 +20,11 @@ class Placing : public testing::Test {
       kernel_.pages[page(number)] = 0;
     }
   }
-  void start(bool dry_run = false, double watching_cpu = kAllItWants) {
+  void start(bool dry_run = false, double observing_cpu = kAllItWants) {
     topology_ = Topology::of_system(root_.path());
     session_ = std::make_unique<Session>(
         kProcess, topology_, monitor_,
-        Plans{.settings = {}, .dry_run = dry_run, .watching_cpu = watching_cpu, .root = root_.path()},
+        Plans{.settings = {}, .dry_run = dry_run, .observing_cpu = observing_cpu, .root = root_.path()},
         kernel_);
   }
   Interval end() {
@@ -61,7 +61,7 @@ TEST_F(Placing, CountsAccessesByTheNodesOfThreadAndMemory) {
 }
 
 // After a drain that took more CPU time than is saved up, every other touch is taken, then every fourth.
-TEST_F(Placing, LosesTouchesBeyondWhatWatchingMayTake) {
+TEST_F(Placing, LosesTouchesBeyondWhatObservingMayTake) {
   for (const bool enough : {true, false}) {
     start(false, enough ? kAllItWants : 1e-12);
     monitor_.takes_nanoseconds = 60'000'000;

@@ -35,7 +35,7 @@ class Pattern : public testing::Test {
     }
     FakeMonitor monitor;
     Session session(kProcess, topology, monitor,
-                    {.settings = {}, .watching_cpu = kAllItWants, .root = root_.path()}, kernel);
+                    {.settings = {}, .observing_cpu = kAllItWants, .root = root_.path()}, kernel);
     std::mt19937 random(42);
     Result result;
     for (int interval = 0; interval < intervals; ++interval) {

@@ -114,7 +114,7 @@ def test_only_what_was_typed_is_passed_on() -> None:
     assert asked.options() == [
         *("--interval", "0.5", "--drain", "20", "--record", "x", "--least-share", "0", "--dry-run", "--map")
     ]
-    assert place.Asked(pid=7, watching_cpu=0.05).options() == ["--watching-cpu", "0.05", "--pid", "7"]
+    assert place.Asked(pid=7, observing_cpu=0.05).options() == ["--observing-cpu", "0.05", "--pid", "7"]
     assert place.Asked(pid=7, ignore_move_cost=True).options() == ["--pid", "7", "--ignore-move-cost"]
 
 

@@ -49,8 +49,8 @@ struct Interval {
 struct Plans {
   Settings settings;
   double interval_seconds = 5;
-  bool dry_run = false;        // says what would be moved
-  double watching_cpu = 0.01;  // CPUs that watching may take; tests, which are not timed, give more
+  bool dry_run = false;         // says what would be moved
+  double observing_cpu = 0.01;  // CPUs that observing may take; tests, which are not timed, give more
   std::size_t most_pages = Profile::kDefaultMost;
   std::string root;  // where /proc and /sys are looked for; tests fake it
 };
