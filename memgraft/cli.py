@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from memgraft import screen
-from memgraft.errors import MemgraftError, WrongUsageError, writing_to
+from memgraft.errors import MemgraftError, WrongUsageError, usage_error, writing_to
 from memgraft.experiment.design import Pairing
 from memgraft.experiment.metrics import MetricName
 from memgraft.grafts.options import graft_options
@@ -458,7 +458,7 @@ def main() -> NoReturn:
     except MemgraftError as error:
         screen.fail(error)
     except typer.TyperException as error:
-        screen.fail(_usage_error(error))
+        screen.fail(usage_error(error))
     except (typer.Abort, KeyboardInterrupt):
         screen.say("interrupted")
         raise SystemExit(130) from None
@@ -470,15 +470,6 @@ def main() -> NoReturn:
         screen.fail(WrongUsageError(f"{where}{error.strerror or error}; check the path, its permissions and the disk"))
     except Exception as error:  # noqa: BLE001  the last resort: nobody but a developer wants a traceback
         _report_own_mistake(error)
-
-
-def _usage_error(error: typer.TyperException) -> MemgraftError:
-    """The parser's message, in the one form of all messages."""
-    # pydantic, which typer has look at values, announces its errors.
-    message = " ".join(error.format_message().replace("Value error, ", "").split()).rstrip(".")
-    context = getattr(error, "ctx", None)
-    command = context.command_path if context is not None else "memgraft"
-    return WrongUsageError(f"{message[:1].lower()}{message[1:]}; see `{command} --help`")
 
 
 def _report_own_mistake(error: Exception) -> NoReturn:

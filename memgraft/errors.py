@@ -4,8 +4,17 @@ Every message is one line that names the offending value, what was expected and 
 """
 
 import contextlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
+
+import typer
+from pydantic_core import ValidationError
+
+EXPECTED = re.compile(r"Input should be (.+?)(?:, unable to .*)?")
+"""pydantic's messages about a value that cannot be taken."""
+WRONG_VALUE = re.compile(r"Invalid value for (.+?): (Input should be .+)")
+"""The same as typer passes it on, who leaves the value out."""
 
 
 class MemgraftError(Exception):
@@ -50,6 +59,27 @@ def one_line(text: str) -> str:
     """`text` on one line, with control characters (a log line may hold escape sequences) made visible."""
     joined = " ".join(text.split())
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in joined)
+
+
+def expected_by(message: str) -> str:
+    """What pydantic says that it expected, without its own words around."""
+    found = EXPECTED.fullmatch(message)
+    expected = found[1] if found else message
+    return f"a number {expected}" if expected.startswith(("greater than", "less than")) else expected
+
+
+def usage_error(error: typer.TyperException) -> WrongUsageError:
+    """The parser's message, in the one form of all messages."""
+    # pydantic, which typer has look at values, announces its errors.
+    message = " ".join(error.format_message().replace("Value error, ", "").split()).rstrip(".")
+    wrong = WRONG_VALUE.fullmatch(message)
+    if wrong and isinstance(error.__cause__, ValidationError):
+        value = error.__cause__.errors()[0]["input"]
+        option = wrong[1].replace("'", "")
+        message = f"{option} {value}: expected {expected_by(wrong[2])}"
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "memgraft"
+    return WrongUsageError(f"{message[:1].lower()}{message[1:]}; see `{command} --help`")
 
 
 @contextlib.contextmanager

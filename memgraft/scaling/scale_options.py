@@ -24,7 +24,8 @@ def scale(
         ),
     ] = None,
     rate: Annotated[
-        float, typer.Option(metavar="GB/S", min=0.001, help="How much a core allocates while it does not wait.")
+        float,
+        typer.Option(metavar="GB/S", min=0.001, max=1000, help="How much a core allocates while it does not wait."),
     ] = 1.0,
     cores_per_processor: Annotated[int, typer.Option(metavar="N", min=1, max=4096, help="Of the larger machine.")] = 32,
     costs: Annotated[

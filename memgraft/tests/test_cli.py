@@ -51,8 +51,15 @@ EPOCHS = ("compare", "--pairing", "epochs", "--zeroing")
         (["run", "--zeroing", "bulk", "--", "no-such-program"], "command 'no-such-program' not found"),
         (["run", "--zeroing", "bulk", "--output", "no/such/x.json", "--", "ls"], "the folder no/such does not exist"),
         (["compare", "--zeroing", "bulk", "--launches", "5", "--", "java"], "--launches 5: expected at least 6"),
-        (["compare", "--zeroing", "bulk", "--launches", "many", "--", "java"], "'--launches'"),
-        (["compare", "--zeroing", "bulk", "--warmup-launches", "-1", "--", "java"], "'--warmup-launches'"),
+        (
+            ["compare", "--zeroing", "bulk", "--launches", "many", "--", "java"],
+            "--launches many: expected a valid integer;",
+        ),
+        (
+            ["compare", "--zeroing", "bulk", "--warmup-launches", "-1", "--", "java"],
+            "--warmup-launches -1: expected a number greater than or equal to 0; see `memgraft compare --help`",
+        ),
+        (["buffers", "scale", "--rate", "inf"], "--rate inf: expected a number less than or equal to 1000;"),
         (["compare", "--zeroing", "bulk", "--metric", "luck", "--", "java"], "'luck' is not one of 'auto'"),
         (["compare", "--zeroing", "bulk", "--pairing", "odd", "--", "java"], "'odd' is not one of 'alternate'"),
         (["compare", "--", "java"], "no graft given"),

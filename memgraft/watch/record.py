@@ -24,7 +24,7 @@ from pydantic import (
     ValidationError,
 )
 
-from memgraft.errors import WrongUsageError, one_line
+from memgraft.errors import WrongUsageError, expected_by, one_line
 from memgraft.formats.format import Format
 
 SCHEMA = 1
@@ -374,7 +374,7 @@ class Tail:
             if isinstance(value, bytes):
                 value = value.decode(errors="backslashreplace")
             shown = repr(value) if not isinstance(value, str) or first["type"] != "json_invalid" else value
-            self._fail(".".join(map(str, first["loc"])), _cut(shown), _cut(first["msg"]))
+            self._fail(".".join(map(str, first["loc"])), _cut(shown), _cut(expected_by(first["msg"])))
 
     def _fail(self, where: str, value: str, expected: str) -> NoReturn:
         at = f"{where} " if where else ""

@@ -3,11 +3,25 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <sstream>
 #include <string_view>
 
 namespace memgraft::placement {
 
 namespace {
+
+// CLI::Range lets NaN pass. What follows the number is for CLI11 to refuse.
+CLI::Validator between(double least, double most) {
+  std::ostringstream range;
+  range << '[' << least << " - " << most << ']';
+  return {[=, expected = range.str()](const std::string& text) {
+            const double value = std::strtod(text.c_str(), nullptr);
+            const bool within = value >= least && value <= most;
+            return within ? std::string() : "'" + text + "': expected a number in " + expected;
+          },
+          "FLOAT in " + range.str()};
+}
 
 void declare(CLI::App& app, Options& options) {
   app.add_option("--pid", options.pid, "attach to this process")->check(CLI::PositiveNumber);
@@ -23,13 +37,13 @@ void declare(CLI::App& app, Options& options) {
       })
       ->capture_default_str();
   app.add_option("--interval", options.interval_seconds, "seconds between decisions")
-      ->check(CLI::Range(0.1, 3600.0))
+      ->check(between(0.1, 3600.0))
       ->capture_default_str();
   app.add_option("--drain", options.drain_milliseconds, "milliseconds between looks at the monitor")
       ->check(CLI::Range(10, 10000))
       ->capture_default_str();
   app.add_option("--duration", options.duration_seconds, "with --pid: detach after so many seconds")
-      ->check(CLI::PositiveNumber);
+      ->check(between(0.001, 1e9));
   app.add_flag("--dry-run", options.dry_run, "only say who touches what, and what would be moved");
   app.add_option("--record", options.record, "write what happens to this file, one JSON object a line");
   app.add_flag("--map", options.map, "put where each page lies into the record");
@@ -42,7 +56,7 @@ void declare(CLI::App& app, Options& options) {
       ->capture_default_str();
   app.add_option("--least-share", options.least_share,
                  "of a page's distance-weighted accesses, what a move must save at least")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(between(0.0, 1.0))
       ->capture_default_str();
   app.add_flag("--ignore-move-cost", options.ignore_move_cost,
                "move pages even if the rest of the run would not pay for it");
@@ -55,7 +69,7 @@ void declare(CLI::App& app, Options& options) {
       ->capture_default_str();
   app.add_option("--sampling-cpu", options.sampling.cpu_share,
                  "CPUs that it takes for that at most, in all threads")
-      ->check(CLI::Range(0.0001, 1000.0))
+      ->check(between(0.0001, 1000.0))
       ->capture_default_str();
   app.add_option("--sampling-least", options.sampling.least_mapping_bytes,
                  "bytes in a row below which it samples nothing: the C library's small objects")
@@ -63,7 +77,7 @@ void declare(CLI::App& app, Options& options) {
       ->capture_default_str();
   app.add_option("--observing-cpu", options.observing_cpu,
                  "CPUs that it takes at most to read touches and where pages lie; what is beyond is lost")
-      ->check(CLI::Range(0.0001, 1000.0))
+      ->check(between(0.0001, 1000.0))
       ->capture_default_str();
   app.add_flag("--bind-threads", options.bind_threads, "bind threads to CPUs, round robin over the nodes");
   app.add_flag("--numa-balancing", options.numa_balancing,
