@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from memgraft import screen
-from memgraft.errors import MemgraftError, WrongUsageError, usage_error, writing_to
+from memgraft.errors import AskedToEnd, MemgraftError, WrongUsageError, end_when_asked, usage_error, writing_to
 from memgraft.experiment.design import Pairing
 from memgraft.experiment.metrics import MetricName
 from memgraft.grafts.options import graft_options
@@ -450,6 +450,7 @@ def main() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         # A path need not be valid text, and a terminal need not know every letter.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    end_when_asked()
     try:
         # Nothing typed: the help says what can be.
         code = app(sys.argv[1:] or ["--help"], prog_name="memgraft", standalone_mode=False)
@@ -462,6 +463,9 @@ def main() -> NoReturn:
     except (typer.Abort, KeyboardInterrupt):
         screen.say("interrupted")
         raise SystemExit(130) from None
+    except AskedToEnd as asked:
+        screen.say(f"ended by {asked.name}")
+        raise
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0) from None

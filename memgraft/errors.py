@@ -5,8 +5,10 @@ Every message is one line that names the offending value, what was expected and 
 
 import contextlib
 import re
+import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import typer
 from pydantic_core import ValidationError
@@ -53,6 +55,28 @@ class InterruptedRunError(MemgraftError):
         super().__init__(message)
         # As a shell counts: 130 for Ctrl-C.
         self.exit_code = 128 + signal_number
+
+
+class AskedToEnd(SystemExit):
+    """A signal that asks this process to end, with the exit code that a shell knows it by.
+
+    As an exception it ends what was started, and takes temporary folders away, as Ctrl-C does.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(128 + number)
+        self.name = signal.Signals(number).name
+
+
+def end_when_asked() -> None:
+    """From now on such a signal raises AskedToEnd."""
+
+    def end(number: int, _frame: object) -> NoReturn:
+        raise AskedToEnd(number)
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:  # nohup's stays ignored
+            signal.signal(number, end)
 
 
 def one_line(text: str) -> str:

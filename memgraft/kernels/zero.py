@@ -5,7 +5,6 @@ The measuring is Google Benchmark's; here are its options, its JSON, and the rat
 
 import json
 import re
-import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from memgraft import machine, native
+from memgraft.captured import captured
 from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError
 from memgraft.formats import GIGA
 from memgraft.jvm import launch
@@ -129,16 +129,10 @@ def bench(quick: bool, largest: int | None = None) -> dict[str, Any]:
     }
 
 
-def _run(command: Sequence[str]) -> tuple[bytes, list[str]]:
+def _run(command: Sequence[str]) -> tuple[str, list[str]]:
     """The benchmark's output, and its own remarks (not Google Benchmark's): which kernels it left out, and why."""
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        try:
-            out, errors = process.communicate()
-        except BaseException:
-            # Of a terminal's Ctrl-C it has heard already; of a signal sent to this process alone it has not.
-            process.terminate()
-            raise
-    lines = errors.decode("utf-8", "replace").splitlines()
+    process = captured(command)
+    lines = process.stderr.splitlines()
     prefix = f"{native.ZERO_BENCH}: "
     if process.returncode == CANNOT_TAKE and lines and lines[-1].startswith(prefix):
         raise CannotTakeError(lines[-1].removeprefix(prefix))
@@ -146,10 +140,10 @@ def _run(command: Sequence[str]) -> tuple[bytes, list[str]]:
         code = process.returncode if process.returncode > 0 else launch.SIGNAL_EXIT - process.returncode
         said = f": {lines[-1]}" if lines else ""
         raise MemgraftError(f"{command[0]} ended with {launch.describe_exit(code)}{said}")
-    return out, [line.removeprefix(prefix) for line in lines if line.startswith(prefix)]
+    return process.stdout, [line.removeprefix(prefix) for line in lines if line.startswith(prefix)]
 
 
-def parse(output: bytes) -> tuple[list[Result], dict[str, Any], float | None]:
+def parse(output: str | bytes) -> tuple[list[Result], dict[str, Any], float | None]:
     """Google Benchmark's JSON without its own averages and without errors: results, context, cost of a look-up."""
     try:
         parsed = json.loads(output)

@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,6 +9,7 @@ from os import sched_getaffinity
 from pathlib import Path
 
 from memgraft import machine, statistics
+from memgraft.captured import captured
 from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError, one_line
 from memgraft.experiment.metrics import Metric
 from memgraft.grafts import table
@@ -82,7 +82,7 @@ def _ordering(strategy: str) -> tuple[str, int]:
 def suggested(command: Sequence[str], ordering: str, count: int) -> list[str]:
     """The methods in which a program spends most time under an ordering, the hottest first."""
     asked = ["run", f"--{GRAFT}", ordering, "--suggest-relaxed", str(count), "--json", "--", *command]
-    done = subprocess.run([sys.executable, "-m", "memgraft", *asked], capture_output=True, text=True, check=False)
+    done = captured([sys.executable, "-m", "memgraft", *asked])
     try:
         if done.returncode == 0:
             return [str(method) for method in json.loads(done.stdout)["suggested_relaxed"][:count]]

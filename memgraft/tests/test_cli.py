@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from memgraft import native
 from memgraft.conftest import Memgraft, program
 from memgraft.grafts import table
 from memgraft.version import version
@@ -200,3 +201,30 @@ class TestInterruption:
         assert code == 128 + number
         assert re.search(r"after 0 counted launches; what was measured is in .*launches\.jsonl", errors)
         assert len((memgraft.folder / "out/launches.jsonl").read_text().splitlines()) == 1
+
+    @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+    def test_what_was_started_ends_with_it(self, memgraft: Memgraft, number: signal.Signals) -> None:
+        bench = memgraft.natives / native.ZERO_BENCH
+        bench.write_text("#!/bin/sh\nmkdir -p bench/logs\necho $$ asleep >bench/logs/process.err\nexec sleep 60\n")
+        bench.chmod(0o755)
+        code, errors = interrupt_when_asleep(memgraft, number, "zero", "bench")
+        assert code == 128 + number
+        assert errors.splitlines()[-1] == f"memgraft: ended by {number.name}"
+        process, _ = (memgraft.folder / "bench/logs/process.err").read_text().split()
+        assert not psutil.pid_exists(int(process))
+
+    def test_what_nohup_keeps_from_it_stays_so(self, memgraft: Memgraft) -> None:
+        bench = memgraft.natives / native.ZERO_BENCH
+        bench.write_text("#!/bin/sh\nkill -HUP $PPID\necho went on >&2\nexit 3\n")
+        bench.chmod(0o755)
+        done = subprocess.run(
+            ["nohup", *memgraft.command("zero", "bench")],
+            cwd=memgraft.folder,
+            env=memgraft.environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode != 128 + signal.SIGHUP
+        assert "went on" in done.stderr

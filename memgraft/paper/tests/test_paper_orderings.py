@@ -281,11 +281,11 @@ class TestRelaxed:
     def test_what_is_suggested(
         self, monkeypatch: pytest.MonkeyPatch, code: int, out: str, found: list[str] | None
     ) -> None:
-        def run(command: Sequence[str], **_: Any) -> subprocess.CompletedProcess[str]:
+        def captured(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
             assert {"--suggest-relaxed", "2", "sc", "xalan"} <= set(command)
             return subprocess.CompletedProcess(command, code, out, "memgraft: cannot\n")
 
-        monkeypatch.setattr(subprocess, "run", run)
+        monkeypatch.setattr(orderings, "captured", captured)
         if found is None:
             with pytest.raises(MemgraftError, match="does not say which methods to relax"):
                 orderings.suggested(["w", "xalan"], "sc", 2)
