@@ -37,7 +37,7 @@ TRACEBACK_VARIABLE = "MEMGRAFT_TRACEBACK"
 app = typer.Typer(
     help="Memgraft grafts memory-system designs onto stock runtimes and measures what each does to your program.",
     epilog="Exit codes: 0 done, 1 the program run failed, 2 wrong usage, 3 this machine or runtime cannot take the "
-    "graft, 130 interrupted.",
+    "graft, 128 + N ended by signal N (130: Ctrl-C).",
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
