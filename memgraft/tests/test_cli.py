@@ -205,7 +205,10 @@ class TestInterruption:
     @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
     def test_what_was_started_ends_with_it(self, memgraft: Memgraft, number: signal.Signals) -> None:
         bench = memgraft.natives / native.ZERO_BENCH
-        bench.write_text("#!/bin/sh\nmkdir -p bench/logs\necho $$ asleep >bench/logs/process.err\nexec sleep 60\n")
+        # More than a pipe holds: when all of it is read, Memgraft waits for the end.
+        fills = "head -c 1000000 /dev/zero"
+        marks = "mkdir -p bench/logs && echo $$ asleep >bench/logs/process.err"
+        bench.write_text(f"#!/bin/sh\n{fills}\n{marks}\nexec sleep 60\n")
         bench.chmod(0o755)
         code, errors = interrupt_when_asleep(memgraft, number, "zero", "bench")
         assert code == 128 + number
