@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import typer
-from pydantic_core import ValidationError
+from pydantic import ValidationError
 
 EXPECTED = re.compile(r"Input should be (.+?)(?:, unable to .*)?")
 """pydantic's messages about a value that cannot be taken."""

@@ -291,7 +291,7 @@ def ordered(
     folder = tmp_path_factory.mktemp("paper") / "ordered"
     workload = "sparkwordcount" if names in (OF_SPARK, OF_ENGINES_WITH_SPARK) else "churn"
     words = ["--size", "small", "--workloads", workload, "--launches", "6", "--iterations", "2", "--output", folder]
-    # Each of them takes the same launches. Spark's are four JVMs each, all under the engine: 40 s, 18 times.
+    # Each of them takes the same launches. Those of Spark's engines are 18, of 12 to 75 s.
     result = memgraft("paper", names[0], *words, limit=1400)
     assert result.returncode == 0, result.stderr
     return folder, names, series

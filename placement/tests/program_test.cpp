@@ -66,11 +66,26 @@ class Program : public testing::Test {
 };
 
 TEST_F(Program, SaysWhatItIsNotToldRight) {
-  for (const std::string arguments :
-       {"", "--", "--pid 1 -- true", "--monitor magic -- true", "--interval 0 -- true",
-        "--observing-cpu 0 -- true", "--least-share 2 -- true", "--nonsense -- true", "--duration 3 -- true",
-        "--interval nan -- true", "--interval 1x -- true", "--pid 1 --duration inf", "--pid 0",
-        "--pid 1 --monitor faults-in-process", "--monitor replay: -- true", "--dry-run true"}) {
+  for (const std::string arguments : {"",
+                                      "--",
+                                      "--pid 1 -- true",
+                                      "--monitor magic -- true",
+                                      "--interval 0 -- true",
+                                      "--observing-cpu 0 -- true",
+                                      "--least-share 2 -- true",
+                                      "--nonsense -- true",
+                                      "--duration 3 -- true",
+                                      "--interval nan -- true",
+                                      "--least-share nan -- true",
+                                      "--sampling-cpu nan -- true",
+                                      "--observing-cpu nan -- true",
+                                      "--pid 1 --duration nan",
+                                      "--pid 1 --duration inf",
+                                      "--interval 1x -- true",
+                                      "--pid 0",
+                                      "--pid 1 --monitor faults-in-process",
+                                      "--monitor replay: -- true",
+                                      "--dry-run true"}) {
     const Ended ended = run(arguments);
     EXPECT_EQ(ended.exit_code, 2) << arguments;
     EXPECT_EQ(lines_of(ended.errors), 1U) << ended.errors;
