@@ -65,6 +65,7 @@ class AskedToEnd(SystemExit):
 
     def __init__(self, number: int) -> None:
         super().__init__(128 + number)
+        self.number = number
         self.name = signal.Signals(number).name
 
 

@@ -76,7 +76,7 @@ def hunt(
     from memgraft.experiment.compare import default_output
     from memgraft.hunt import files, show
     from memgraft.hunt import hunt as work
-    from memgraft.hunt.trials import Count, Launched, Symptom
+    from memgraft.hunt.trials import Count, Launched, Symptom, resumable
 
     if resume and output is None:
         raise WrongUsageError("--resume: expected it together with --output DIR, the folder of the hunt to go on with")
@@ -111,8 +111,11 @@ def hunt(
         def say(line: str) -> None:
             bar.console.print(f"memgraft: {line}", soft_wrap=True, markup=False, highlight=False)
 
-        finding = work.Hunt(asked, say, launched).run()
-        page = files.write(finding, folder, asked.sources)
+        # Whose folder can be resumed from here on.
+        begun = work.Hunt(asked, say, launched)
+        with resumable(folder):
+            finding = begun.run()
+            page = files.write(finding, folder, asked.sources)
     if json:
         screen.print_json(finding.as_json())
     else:

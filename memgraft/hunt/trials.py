@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from memgraft import native
-from memgraft.errors import CannotTakeError, InterruptedRunError, MemgraftError, WrongUsageError
+from memgraft.errors import AskedToEnd, CannotTakeError, InterruptedRunError, MemgraftError, WrongUsageError
 from memgraft.formats import JvmSummary, read_summaries
 from memgraft.grafts import table
 from memgraft.grafts.selection import select
@@ -277,9 +277,7 @@ class Trials:
             with setting.provocation.upon(started.pid), ending(started, self.symptom.hang_seconds) as hung:
                 [ended] = launch.wait(started)
         if signals.received is not None:
-            raise InterruptedRunError(
-                f"the hunt was interrupted; --resume --output {self.folder} goes on with it", signals.received
-            )
+            raise interrupted(self.folder, signals.received)
         return ended, hung.is_set()
 
     def _joining(self, setting: Setting, scratch: Path) -> launch.Joining:
@@ -336,6 +334,22 @@ class Trials:
 
     def _unreached(self) -> MemgraftError:
         return unreached_error(self.program.command, launch.Joining(self.program.variable))
+
+
+def interrupted(folder: Path, number: int) -> InterruptedRunError:
+    """What a signal that ended the hunt says."""
+    return InterruptedRunError(f"the hunt was interrupted; --resume --output {folder} goes on with it", number)
+
+
+@contextlib.contextmanager
+def resumable(folder: Path) -> Iterator[None]:
+    """A signal between two launches ends the hunt with the same words as one that comes during a launch."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise interrupted(folder, signal.SIGINT) from None
+    except AskedToEnd as asked:
+        raise interrupted(folder, asked.number) from None
 
 
 def printed_in(file: Path) -> str:

@@ -10,7 +10,8 @@ import pytest
 
 from memgraft import native
 from memgraft.conftest import Done, Memgraft
-from memgraft.hunt.trials import STOCK, Program, Symptom, Trials
+from memgraft.errors import InterruptedRunError, end_when_asked
+from memgraft.hunt.trials import STOCK, Program, Symptom, Trials, resumable
 
 
 @pytest.fixture(scope="session")
@@ -371,6 +372,24 @@ def test_ctrl_c_ends_the_launch_and_says_how_to_go_on(hunt: Hunt, tmp_path: Path
     assert err.splitlines()[-1] == (
         f"memgraft: the hunt was interrupted; --resume --output {hunt.output} goes on with it"
     )
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_between_two_launches_says_how_to_go_on(number: int, code: int) -> None:
+    old = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        for one in old:
+            signal.signal(one, signal.SIG_DFL)
+        # What Python itself does with it, unless the tests are run in the background.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        end_when_asked()
+        with pytest.raises(InterruptedRunError) as ended, resumable(Path("found")):
+            signal.raise_signal(number)
+    finally:
+        for one, before in old.items():
+            signal.signal(one, before)
+    assert ended.value.message == "the hunt was interrupted; --resume --output found goes on with it"
+    assert ended.value.exit_code == code
 
 
 def test_a_hunt_that_runs_out_of_time_says_what_it_was_at(hunt: Hunt) -> None:
