@@ -161,18 +161,22 @@ bool Mappings::is_huge(std::uint64_t region) {
   return huge;
 }
 
+Block Mappings::part_of(std::uint64_t address) const {
+  const Mapping* const mapping = of(address);
+  const std::uint64_t bytes = mapping == nullptr ? kPageBytes : mapping->page_bytes;
+  return {.address = address / bytes * bytes, .pages = static_cast<std::uint32_t>(bytes / kPageBytes)};
+}
+
 Block Mappings::block_of(std::uint64_t address) {
   const Mapping* const mapping = of(address);
-  std::uint64_t bytes = kPageBytes;
-  if (mapping != nullptr) {
-    bytes = mapping->page_bytes;
-    const std::uint64_t region = huge_page_bytes_ == 0 ? 0 : address / huge_page_bytes_ * huge_page_bytes_;
-    if (mapping->huge != Huge::none && region >= mapping->start &&
-        region + huge_page_bytes_ <= mapping->end && (mapping->huge == Huge::all || is_huge(region))) {
-      bytes = huge_page_bytes_;
+  if (mapping != nullptr && mapping->huge != Huge::none && huge_page_bytes_ != 0) {
+    const std::uint64_t region = address / huge_page_bytes_ * huge_page_bytes_;
+    if (region >= mapping->start && region + huge_page_bytes_ <= mapping->end &&
+        (mapping->huge == Huge::all || is_huge(region))) {
+      return {.address = region, .pages = static_cast<std::uint32_t>(huge_page_bytes_ / kPageBytes)};
     }
   }
-  return {.address = address / bytes * bytes, .pages = static_cast<std::uint32_t>(bytes / kPageBytes)};
+  return part_of(address);
 }
 
 }  // namespace memgraft::placement

@@ -24,6 +24,7 @@ constexpr double kAskingShare = 0.2;
 constexpr double kReadingShare = 0.1;
 constexpr Budget::Seconds kSavedUp{0.05};
 constexpr std::uint64_t kLeastKept = 1024;  // one touch in so many
+constexpr std::size_t kMostApart = 65536;   // blocks: 128 GiB
 
 // The CPU on which the thread ran last: field 39 of stat (proc(5)).
 std::optional<unsigned> last_cpu(const std::string& root, pid_t process, std::uint32_t thread) {
@@ -100,12 +101,16 @@ std::optional<std::size_t> Session::node_of(const observation::Touch& touch) {
   return entry->second;
 }
 
+Block Session::block_of(std::uint64_t address) {
+  return monitor_->sees().splits ? mappings_.part_of(address) : mappings_.block_of(address);
+}
+
 void Session::take(const observation::Touch& touch) {
   if (++seen_ % keep_one_in_ != 0) {
     ++now_.lost;
     return;
   }
-  const Block block = mappings_.block_of(touch.address);
+  const Block block = block_of(touch.address);
   const auto node = node_of(touch);
   pending_.push_back({.address = block.address, .node = node});
   if (node) {
@@ -236,6 +241,48 @@ void Session::settle(const Move& move, Outcome outcome) {
   }
 }
 
+// It is not moved now, but when it is touched, or an interval later.
+void Session::postpone(std::vector<Move>& moves, const std::function<bool(const Move&)>& when) {
+  std::erase_if(moves, [&](const Move& move) {
+    const auto place = profile_.find(move.address);
+    const bool waits = place && when(move);
+    if (waits) {
+      profile_.pages()[*place].wanted = static_cast<std::int16_t>(move.to);
+    }
+    return waits;
+  });
+}
+
+// Parts of huge pages that Linux has made since: the monitor has split one when it sees a part touched. And
+// parts that belong on several nodes, until Linux is told not to make a huge page of them: that would put all
+// on one node.
+void Session::await_parts(std::vector<Move>& moves) {
+  const std::uint64_t bytes = mappings_.huge_page_bytes();
+  if (!monitor_->sees().splits || bytes == 0) {
+    return;
+  }
+  postpone(moves, [this](const Move& move) { return mappings_.block_of(move.address).pages != move.pages; });
+  if (apart_.size() > kMostApart) {
+    apart_.clear();  // told again
+  }
+  Blocks blocks;
+  for (const Move& move : moves) {
+    if (move.pages == 1 && !apart_.contains(move.address / bytes)) {
+      blocks.insert(move.address / bytes);
+    }
+  }
+  if (blocks.empty()) {
+    return;
+  }
+  const Blocks several = used_from_several(profile_, blocks, bytes);
+  for (const std::uint64_t block : several) {
+    if (monitor_->keep_apart(block * bytes)) {
+      apart_.insert(block);
+    }
+  }
+  postpone(moves, [&](const Move& move) { return several.contains(move.address / bytes); });
+}
+
 // A dry run: each page once, as if it had gone there.
 void Session::propose(const std::vector<Move>& moves) {
   for (const Move& move : moves) {
@@ -275,7 +322,7 @@ Situation Session::situation() {
 void Session::forget_gone() {
   for (std::size_t place = profile_.pages().size(); place-- > 0;) {
     const Page& page = profile_.pages()[place];
-    const Block block = mappings_.block_of(page.address);
+    const Block block = block_of(page.address);
     if (mappings_.of(page.address) == nullptr || block.address != page.address || block.pages != page.pages) {
       profile_.forget(place);
     }
@@ -291,7 +338,7 @@ Interval Session::end_interval(bool last) {
         }
       });
     }
-    const Plan planned = plan(profile_, situation(), plans_.settings);
+    Plan planned = plan(profile_, situation(), plans_.settings);
     mover_.clear_full();
     now_.held = planned.pages;
     if (plans_.dry_run) {
@@ -300,6 +347,7 @@ Interval Session::end_interval(bool last) {
       for (Page& page : profile_.pages()) {
         page.wanted = kUnknown;
       }
+      await_parts(planned.moves);
       apply(planned.moves);
     }
   }

@@ -303,14 +303,31 @@ def test_what_all_use_alike_is_left_alone(guest: Root) -> None:
         assert one.summary.moved_back < 0.2 * one.summary.moved + 50, one.summary
 
 
+JOINED_AT_ONCE = (
+    "cd /sys/kernel/mm/transparent_hugepage/khugepaged && echo 50 >scan_sleep_millisecs && "
+    "echo 50 >alloc_sleep_millisecs && echo 100000 >pages_to_scan"
+)
+"""The kernel looks every 10 s for small pages to make a huge one of, and takes minutes for all of its memory."""
+
+
 @deep
-def test_halves_of_a_huge_page_part(guest: Root) -> None:
-    """The sampler splits what it samples: moved whole, the page would go to and fro between its two threads."""
+@pytest.mark.parametrize("joined", [False, True])
+def test_halves_of_a_huge_page_part(guest: Root, joined: bool) -> None:
+    """The sampler splits what it samples: moved whole, the page would go to and fro between its two threads.
+
+    Nor does the kernel join it again, all on one node.
+    """
     # With so little memory the kernel has them only if told to.
     on = "echo always >/sys/kernel/mm/transparent_hugepage/enabled"
-    commands = [on, placed("/bin/touching halves 30", interval=1), "grep '^thp_fault_alloc ' /proc/vmstat"]
-    _, done, huge = boot(guest, [NODE] * 2, commands)
+    # It joins pages of which none is inaccessible: few are, where sampling may cost little, and at the same time.
+    seldom = placed("/bin/touching halves 60", interval=1, sampling_cpu=0.1)
+    often = placed("/bin/touching halves 30", interval=1)
+    commands = [f"{on} && {JOINED_AT_ONCE}" if joined else on, seldom if joined else often]
+    commands += [f"grep '^thp_{what}_alloc ' /proc/vmstat" for what in ("fault", "collapse")]
+    _, done, huge, again = boot(guest, [NODE] * 2, commands, concurrent=joined)
     assert int(huge.output.split()[1]) > 0, "there was a huge page"
+    if joined:
+        assert int(again.output.split()[1]) > 0, "the kernel joined some"
     one = ran(done)
     found = CASE.search(one.output)
     assert found, one.output

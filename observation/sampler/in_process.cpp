@@ -150,6 +150,17 @@ class Watched : public Monitor {
     }
   }
 
+  bool keep_apart(std::uint64_t address) override {
+    auto& places = memory_->shared().apart;
+    auto* const free = std::ranges::find_if(
+        places, [](const auto& place) { return place.load(std::memory_order_relaxed) == 0; });
+    if (free == std::end(places)) {
+      return false;
+    }
+    free->store(address, std::memory_order_relaxed);
+    return true;
+  }
+
   [[nodiscard]] std::uint64_t lost() const override { return memory_->shared().touches.lost(); }
 
   [[nodiscard]] std::string hindrance() const override {
@@ -178,7 +189,8 @@ class Watched : public Monitor {
              .store = false,
 #endif
              .latency = false,
-             .every_access = false};
+             .every_access = false,
+             .splits = true};
 };
 
 }  // namespace

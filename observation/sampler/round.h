@@ -29,6 +29,7 @@ struct Round {
   bool jvm{};
   std::uintptr_t huge_bytes{};   // of a transparent huge page; 0: there are none
   PageSet<kSplitSlots> split{};  // blocks of so many bytes, with the round in which they were
+  std::uint64_t joined{};        // huge pages that Linux had made of small ones when these were split
 };
 extern Round g_round;
 
@@ -36,5 +37,14 @@ extern Round g_round;
 void take_snapshot();
 // Finds the memory that may be sampled, and which of the guarded pages still are as they were left.
 void read_mappings(const Shared& shared);
+
+// Before the first round.
+void find_huge_pages();
+// Takes none for split any more where Linux has made huge pages since.
+void see_joined();
+// Does what the asking process wants: see Shared::apart.
+void keep_apart(Shared& shared);
+// Before a page of that candidate is guarded.
+void split_huge_page(Range candidate, std::uintptr_t page);
 
 }  // namespace memgraft::observation

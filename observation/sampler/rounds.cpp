@@ -1,13 +1,10 @@
 // The thread that chooses pages, guards them, and lets go of those that nobody touched (candidates.cpp: among
 // what).
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <ctime>
 #include <mutex>
 #include <numeric>
@@ -25,8 +22,6 @@ namespace {
 constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::uint32_t kRoundsGuarded = 5;              // a page that nobody touches
 constexpr std::uint64_t kForgottenAfter = 10 * kSecond;  // without being read
-// Then again: khugepaged may have joined the pages, and what is in use for a moment could not be split.
-constexpr std::uint32_t kRoundsSplit = 20;
 
 std::uint64_t random_number() {
   // xorshift64 (Marsaglia, Xorshift RNGs, 2003)
@@ -102,41 +97,6 @@ bool may_guard(std::size_t candidate, std::uintptr_t page) {
   }
   const Range one{.begin = page, .end = page + g_state.page_bytes};
   return std::none_of(g_state.held, g_state.held + kMostHeld, [&](Range held) { return held.overlaps(one); });
-}
-
-std::uintptr_t huge_page_bytes() {
-  char text[32]{};
-  const int file = open("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", O_RDONLY | O_CLOEXEC);
-  if (file < 0) {
-    return 0;
-  }
-  const ssize_t got = g_state.read(file, text, sizeof(text) - 1);
-  close(file);
-  return got > 0 ? std::strtoull(text, nullptr, 10) : 0;
-}
-
-// A guarded page takes its huge page's mapping apart, but not the huge page itself: the kernel would go on to
-// move all of it for each of its pages. Reclaim hints for a part of a huge page split it, since Linux 5.4; it
-// stays whole where it is locked, or somebody else has it as well.
-void split_huge_page(Range candidate, std::uintptr_t page) {
-  if (g_round.huge_bytes == 0) {
-    return;
-  }
-  const std::uintptr_t block = page / g_round.huge_bytes * g_round.huge_bytes;
-  if (!candidate.contains({.begin = block, .end = block + g_round.huge_bytes})) {
-    return;
-  }
-  if (g_round.split.has(block)) {
-    if (g_round.number - g_round.split.number_of(block) < kRoundsSplit) {
-      return;
-    }
-    g_round.split.erase(block);
-  }
-  if (!g_round.split.insert(block, g_round.number)) {
-    g_round.split.clear();
-    g_round.split.insert(block, g_round.number);
-  }
-  syscall(SYS_madvise, page, g_state.page_bytes, MADV_COLD);
 }
 
 bool guard(std::size_t candidate, std::uintptr_t page) {
@@ -293,6 +253,8 @@ std::uint64_t one_round(Shared& shared, Budget& budget, std::uint64_t elapsed) {
   }
   std::uint64_t for_pages = time(let_go);
   publish_candidates();
+  see_joined();
+  keep_apart(shared);
   shared.candidate_bytes.store(g_round.found_pages * g_state.page_bytes, std::memory_order_relaxed);
   shared.left_out_bytes.store(g_round.left_out_bytes, std::memory_order_relaxed);
   say(shared, g_round.found_pages == 0 ? Standing::idle : Standing::sampling);
@@ -349,7 +311,7 @@ void* sample(void* /*unused*/) {
   Shared& shared = *g_state.shared.load();
   never_guard({.begin = address_of(&g_round), .end = address_of(&g_round) + sizeof(g_round)});
   never_guard_own_stack();
-  g_round.huge_bytes = huge_page_bytes();
+  find_huge_pages();
   g_state.trial = map_trial();
   std::uint64_t last = now_nanoseconds();
   g_round.random = last | 1U;

@@ -33,6 +33,8 @@ struct ProcessAtomics {
 };
 static_assert(std::atomic<Word>::is_always_lock_free, "shared between processes");
 
+inline constexpr std::size_t kMostApart = 64;  // at once: each takes its place for a round
+
 struct Shared {
   std::uint64_t magic = kRingMagic;
   std::uint64_t bytes = sizeof(Shared);
@@ -43,6 +45,9 @@ struct Shared {
   std::atomic<std::uint64_t> least_mapping_bytes{0};
   std::atomic<std::uint32_t> with_brk{0};
   std::atomic<std::uint32_t> cpu_millionths{0};  // of one CPU, what sampling may cost
+  // Addresses of blocks that Linux is not to join to a huge page, which has one node. 0: no address; the
+  // asking process fills a place, the program empties it.
+  std::atomic<std::uint64_t> apart[kMostApart]{};
   // Written by the program.
   std::atomic<std::uint32_t> claimed_by{0};  // process
   std::atomic<std::uint32_t> standing{0};

@@ -108,6 +108,13 @@ class FakeMonitor : public observation::Monitor {
   }
   [[nodiscard]] std::uint64_t lost() const override { return lost_; }
 
+  bool keep_apart(std::uint64_t address) override {
+    if (has_place) {
+      apart.push_back(address);
+    }
+    return has_place;
+  }
+
   // By the CPU, which is the node's.
   void touch(std::uint64_t address, std::size_t node, unsigned times = 1) {
     observation::Touch one;
@@ -118,6 +125,8 @@ class FakeMonitor : public observation::Monitor {
   }
 
   std::vector<observation::Touch> touches;
+  std::vector<std::uint64_t> apart;  // what it was asked to keep so
+  bool has_place = true;
   std::uint64_t lost_ = 0;
   std::uint64_t takes_nanoseconds = 0;  // the next drain, of this thread's CPU time
   observation::Sees sees_{.name = "fake", .what = "", .thread = true, .cpu = true};

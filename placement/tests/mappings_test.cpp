@@ -53,6 +53,8 @@ TEST(Mappings, TellWhatMovesTogether) {
   EXPECT_EQ(mappings.block_of(0x7f0000212345), (Block{.address = 0x7f0000200000, .pages = 512}));
   EXPECT_EQ(mappings.block_of(0x7f1000012345), (Block{.address = 0x7f1000000000, .pages = 512}))
       << "hugetlbfs";
+  EXPECT_EQ(mappings.part_of(0x7f0000212345), (Block{.address = 0x7f0000212000, .pages = 1}));
+  EXPECT_EQ(mappings.part_of(0x7f1000012345), (Block{.address = 0x7f1000000000, .pages = 512}));
   EXPECT_EQ(mappings.block_of(0x400abc), (Block{.address = 0x400000, .pages = 1}));
   EXPECT_EQ(mappings.block_of(0x600abc), (Block{.address = 0x600000, .pages = 1})) << "no mapping";
   EXPECT_EQ(mappings.block_of(0x7f0000900000), (Block{.address = 0x7f0000900000, .pages = 1}))

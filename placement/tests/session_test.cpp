@@ -185,6 +185,69 @@ TEST_F(Placing, AHugePageIsOnePlace) {
   EXPECT_EQ(kernel_.pages[page(0)], 1);
 }
 
+class PlacingParts : public Placing {
+ protected:
+  void SetUp() override {
+    Placing::SetUp();
+    root_.write("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", "2097152\n");
+    monitor_.sees_.splits = true;
+  }
+  void map(bool joined) {
+    root_.write("/proc/77/smaps",
+                std::string("7f0000000000-7f0000200000 rw-p 00000000 00:00 0\nKernelPageSize: 4 kB\n") +
+                    "AnonHugePages: " + (joined ? "2048" : "0") + " kB\n");
+  }
+};
+
+TEST_F(PlacingParts, PartsOfAHugePageMoveWhenItIsSplit) {
+  map(true);
+  start();
+  monitor_.touch(page(3), 1, 4);
+  const Interval joined = end();
+  EXPECT_EQ(joined.pages, 1U);
+  EXPECT_EQ(joined.waiting, 1U);
+  EXPECT_EQ(kernel_.moves, 0U);
+  map(false);
+  EXPECT_EQ(end().moved[0][1], 1U);
+}
+
+// A touch is seen after it was split, whatever the list of mappings said before.
+TEST_F(PlacingParts, OrWhenTheyAreTouched) {
+  map(true);
+  start();
+  monitor_.touch(page(3), 1, 4);
+  EXPECT_EQ(end().waiting, 1U);
+  monitor_.touch(page(3), 1);
+  EXPECT_EQ(end().moved[0][1], 1U);
+}
+
+TEST_F(PlacingParts, PartsOfSeveralNodesMoveWhenNothingJoinsThemAgain) {
+  map(false);
+  start();
+  for (std::uint64_t number = 0; number < 100; ++number) {
+    monitor_.touch(page(number), number < 50 ? 0 : 1, 5);
+  }
+  monitor_.has_place = false;
+  EXPECT_EQ(end().waiting, 50U);
+  EXPECT_EQ(monitor_.apart, (std::vector<std::uint64_t>{}));
+  monitor_.has_place = true;
+  EXPECT_EQ(end().waiting, 50U);
+  EXPECT_EQ(monitor_.apart, (std::vector<std::uint64_t>{kBase})) << "asked again";
+  EXPECT_EQ(kernel_.moves, 0U);
+  EXPECT_EQ(end().moved[0][1], 50U);
+  EXPECT_EQ(monitor_.apart.size(), 1U) << "was told";
+}
+
+TEST_F(PlacingParts, ThoseThatOneNodeUsesMayBe) {
+  map(false);
+  start();
+  for (std::uint64_t number = 0; number < 100; ++number) {
+    monitor_.touch(page(number), 1, 5);
+  }
+  EXPECT_EQ(end().moved[0][1], 100U);
+  EXPECT_EQ(monitor_.apart, (std::vector<std::uint64_t>{}));
+}
+
 TEST_F(Placing, WhatIsUnmappedIsForgotten) {
   const std::string both =
       "7f0000000000-7f0000001000 rw-p 00000000 00:00 0\n7f0000001000-7f0000002000 rw-p 00000000 00:00 0 "

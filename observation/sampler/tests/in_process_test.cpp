@@ -8,8 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -90,6 +92,10 @@ class Program {
   [[nodiscard]] std::string standing() const { return side_->standing(); }
   [[nodiscard]] std::string hindrance() const { return monitor_->hindrance(); }
   [[nodiscard]] std::uint64_t nanoseconds_inside() const { return monitor_->nanoseconds_inside(); }
+  [[nodiscard]] std::uint64_t lowest_touch() const {
+    return std::ranges::min(ran_.touches, {}, &Touch::address).address;
+  }
+  bool keep_apart(std::uint64_t address) { return monitor_->keep_apart(address); }
   void end_sampling() { monitor_.reset(); }
   void end_input() {
     if (input_[1] >= 0) {
@@ -319,6 +325,45 @@ TEST(InProcess, SplitsHugePages) {
     GTEST_SKIP() << "SKIPPED: no transparent huge pages here, or none that may be known of (root may)";
   }
   EXPECT_EQ(after, 0);
+}
+
+// Whether Linux makes no huge page around that address.
+bool is_kept_apart(pid_t process, std::uint64_t address) {
+  std::ifstream lines("/proc/" + std::to_string(process) + "/smaps");
+  bool here = false;
+  for (std::string line; std::getline(lines, line);) {
+    unsigned long begin = 0;
+    unsigned long end = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx ", &begin, &end) == 2) {
+      here = begin <= address && address < end;
+    } else if (here && line.starts_with("VmFlags:")) {
+      return line.find(" nh") != std::string::npos;
+    }
+  }
+  return false;
+}
+
+TEST(InProcess, KeepsPartsOfHugePagesApart) {
+  std::uint64_t bytes = 0;
+  if (!(std::ifstream("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size") >> bytes)) {
+    GTEST_SKIP() << "SKIPPED: no transparent huge pages here";
+  }
+  Program program(scenario("attribution"));
+  program.wait_for_touches(kEnough);
+  // In a thread's 8 MiB, and not at their ends, which a block may go beyond.
+  const std::uint64_t address = program.lowest_touch() + (3U << 20U);
+  EXPECT_FALSE(is_kept_apart(program.process(), address));
+  EXPECT_TRUE(program.keep_apart(address));
+  while (!is_kept_apart(program.process(), address)) {
+    program.drain();
+    usleep(20000);
+  }
+  const std::uint64_t block = address / bytes * bytes;
+  EXPECT_TRUE(is_kept_apart(program.process(), block));
+  EXPECT_TRUE(is_kept_apart(program.process(), block + bytes - 1));
+  EXPECT_FALSE(is_kept_apart(program.process(), block + bytes));
+  EXPECT_TRUE(program.keep_apart(1)) << "nothing is there";
+  EXPECT_EQ(program.finish().status, 0);
 }
 
 TEST(InProcess, SamplesOnlyTheFirstProcess) {

@@ -20,6 +20,7 @@ struct Sees {
   bool store = false;  // loads and stores are told apart
   bool latency = false;
   bool every_access = false;  // else a sample
+  bool splits = false;        // a transparent huge page, before it sees a touch of one of its parts
 };
 
 // A monitor that cannot work here; one line: what was looked for, what was found, what to do.
@@ -49,6 +50,10 @@ class Monitor {
 
   // What keeps it from seeing anything just now, or for good: one line; empty where nothing does.
   [[nodiscard]] virtual std::string hindrance() const { return {}; }
+
+  // The pages around this address are used from several nodes. A huge page has one: Linux is not to make one
+  // of them. False: ask again. Where a monitor cannot see to it, nobody can.
+  virtual bool keep_apart(std::uint64_t /*address*/) { return true; }
 
   // CPU time that it took inside the observed process, as far as it can tell.
   [[nodiscard]] virtual std::uint64_t nanoseconds_inside() const { return 0; }

@@ -54,10 +54,14 @@ class Mappings {
 
   [[nodiscard]] const std::vector<Mapping>& all() const { return mappings_; }
   [[nodiscard]] const Mapping* of(std::uint64_t address) const;  // nullptr: none of them
+  // Of a transparent huge page; 0 where there are none.
+  [[nodiscard]] std::uint64_t huge_page_bytes() const { return huge_page_bytes_; }
   // What moves along with the address. Where a mapping has some huge pages, which are those is known only
   // with CAP_SYS_ADMIN (/proc/kpageflags); else they are taken for small ones: the kernel moves the huge page
   // to which a small one belongs.
   [[nodiscard]] Block block_of(std::uint64_t address);
+  // The same where transparent huge pages are split before they are moved.
+  [[nodiscard]] Block part_of(std::uint64_t address) const;
 
  private:
   bool is_huge(std::uint64_t region);

@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 
 #include "memgraft/linux/process_pages.h"
 #include "memgraft/observation/monitor.h"
+#include "memgraft/placement/apart.h"
 #include "memgraft/placement/budget.h"
 #include "memgraft/placement/mappings.h"
 #include "memgraft/placement/mover.h"
@@ -85,6 +87,9 @@ class Session {
   void look_where(std::vector<std::uint64_t>& addresses);
   void apply(const std::vector<Move>& moves);
   void settle(const Move& move, Outcome outcome);
+  [[nodiscard]] Block block_of(std::uint64_t address);
+  void postpone(std::vector<Move>& moves, const std::function<bool(const Move&)>& when);
+  void await_parts(std::vector<Move>& moves);
   void propose(const std::vector<Move>& moves);
   void forget_gone();
   [[nodiscard]] Situation situation();
@@ -108,6 +113,7 @@ class Session {
   Interval now_;
   std::vector<Pending> pending_;
   std::vector<std::uint64_t> to_ask_;
+  Blocks apart_;  // that the monitor was told to keep so
   std::unordered_map<std::uint32_t, std::optional<std::size_t>> node_of_thread_;  // in this drain
 };
 

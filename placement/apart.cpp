@@ -1,0 +1,53 @@
+#include "memgraft/placement/apart.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace memgraft::placement {
+
+namespace {
+
+// Of the pages: fewer, as main threads that once wrote to them, are not worth a huge page.
+constexpr std::uint32_t kLeastShare = 8;
+
+// Which node touched it more often than any other.
+std::optional<std::size_t> user_of(std::span<const float> touches) {
+  const auto most = std::ranges::max_element(touches);
+  if (most == touches.end() || *most == 0 || std::ranges::count(touches, *most) > 1) {
+    return std::nullopt;
+  }
+  return static_cast<std::size_t>(most - touches.begin());
+}
+
+}  // namespace
+
+Blocks used_from_several(const Profile& profile, const Blocks& blocks, std::uint64_t block_bytes) {
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> pages_by_user;
+  for (std::size_t place = 0; place < profile.pages().size(); ++place) {
+    const Page& page = profile.pages()[place];
+    const std::uint64_t block = page.address / block_bytes;
+    if (page.pages != 1 || !blocks.contains(block)) {
+      continue;
+    }
+    if (const auto user = user_of(profile.touches(place))) {
+      auto& pages = pages_by_user[block];
+      pages.resize(profile.nodes());
+      ++pages[*user];
+    }
+  }
+  Blocks found;
+  for (const auto& [block, pages] : pages_by_user) {
+    const std::uint32_t all = std::accumulate(pages.begin(), pages.end(), 0U);
+    if ((all - std::ranges::max(pages)) * kLeastShare >= all) {
+      found.insert(block);
+    }
+  }
+  return found;
+}
+
+}  // namespace memgraft::placement
