@@ -24,7 +24,7 @@ from memgraft.paper.measures import Cell, Table
 from memgraft.screen import dump, write_file
 from memgraft.statistics import MIN_PAIRS
 from memgraft.version import version
-from memgraft.words import count_of, percent, three_digits
+from memgraft.words import count_of, listed, percent, three_digits
 
 SCHEMA = 1
 KEPT = "placement.json"
@@ -37,13 +37,17 @@ LENGTHS = {"S": {"small": 2.0, "default": 20.0}, "W": {"small": 20.0, "default":
 """Seconds that a kernel is to run by itself in the guest, by class and size: pages are sampled, and move, in the first
 of them, and of less than one it may be that nothing is sampled. A kernel that its specified iterations keep for less
 has more, and then nothing to verify. Of class A, FT and MG have more memory than the first node."""
+AT_ONCE = {"ep": 10, "ft": 5}
+"""Kernels that compute for long without a pause, and how many times as long they are to run: their pages are many.
+Where CPUs take turns, what makes a page inaccessible waits for a turn of each that computes, and few pages are sampled.
+So the CPUs run at the same time there."""
 MOST_ITERATIONS = 1_000_000
 MONITOR = "faults-in-process"
 SAMPLING = "--sampling-rate 6000 --sampling-cpu 0.5 --sampling-least 65536 --observing-cpu 0.2"
 """More than by default: emulated programs are short, and small, and all that is done for a sample takes long."""
 POLICY = "--ignore-move-cost"
 """What a move costs in emulation says nothing beside what an access saves on a real machine."""
-SECONDS = {"S": 1200, "W": 4800}
+SECONDS = {"S": 2400, "W": 9600}
 """For what one guest does; emulation is slow."""
 WITHOUT = "without"
 
@@ -81,6 +85,9 @@ class Plan:
     @property
     def sides(self) -> list[str]:
         return [WITHOUT, *map(side_of, self.intervals)]
+
+    def seconds_of(self, kernel: str) -> float:
+        return self.seconds * AT_ONCE.get(kernel, 1)
 
     @property
     def total(self) -> int:
@@ -142,12 +149,18 @@ def command(program: str, side: str, interval: float) -> str:
     return f"rm -f /tmp/record /tmp/summary; {placed} && echo && cat /tmp/record && cat /tmp/summary"
 
 
+def _boot(root: Root, kernel: str, planned: Plan, commands: Sequence[str]) -> list[Done]:
+    nodes = [Node(1, MEBIBYTES)] * NODES
+    return boot(root, nodes, commands, SECONDS[planned.kernel_class], concurrent=kernel in AT_ONCE)
+
+
 def iterations(root: Root, kernel: str, planned: Plan) -> int | None:
     """As many as take so long in the guest; None where those that are specified do."""
     line = f"{THREADS} {program(kernel, planned.kernel_class)}"
-    [done] = boot(root, [Node(1, MEBIBYTES)] * NODES, [line], SECONDS[planned.kernel_class])
+    [done] = _boot(root, kernel, planned, [line])
     told = json.loads(done.output.strip().splitlines()[-1])
-    wanted = math.ceil(planned.seconds / max(told["seconds_per_iteration"], planned.seconds / MOST_ITERATIONS))
+    seconds = planned.seconds_of(kernel)
+    wanted = math.ceil(seconds / max(told["seconds_per_iteration"], seconds / MOST_ITERATIONS))
     return wanted if wanted > told["iterations"] else None
 
 
@@ -167,7 +180,7 @@ def run(planned: Plan, output: Path, progress: Callable[[str, int], None]) -> No
                 progress(f"{kernel}, round {turn + 1}", len(runs) // len(planned.sides))
                 commands = [command(programs[kernel], WITHOUT, min(planned.intervals))]
                 commands += [command(programs[kernel], side_of(each), each) for each in planned.intervals]
-                done = boot(root, [Node(1, MEBIBYTES)] * NODES, commands, SECONDS[planned.kernel_class])
+                done = _boot(root, kernel, planned, commands)
                 runs += [_run(kernel, side, turn, one) for side, one in zip(planned.sides, done, strict=True)]
                 _keep(planned, runs, output)
 
@@ -176,6 +189,7 @@ def _keep(planned: Plan, runs: Sequence[Run], output: Path) -> None:
     settings = {
         "class": planned.kernel_class,
         "seconds": planned.seconds,
+        "at_once": {kernel: planned.seconds_of(kernel) for kernel in planned.kernels if kernel in AT_ONCE},
         "rounds": planned.rounds,
         "kernels": list(planned.kernels),
         "intervals": list(planned.intervals),
@@ -334,12 +348,17 @@ def measured(kept: Kept) -> list[tuple[str, str]]:
     unverified = [f"{one.kernel} {one.side}" for one in kept.runs if one.verified is False]
     right = sum(one.verified is True for one in kept.runs)
     rest = "; the others had other iterations than there is a result of" if right < len(kept.runs) else ""
+    at_once = [f"{kernel} {seconds:g} s" for kernel, seconds in settings.get("at_once", {}).items()]
+    longer = f"; {listed(at_once, 'and')}, with all CPUs at the same time" if at_once else ""
     rounds = int(settings["rounds"])
     spread = "" if rounds >= MIN_PAIRS else "; what stands in brackets is the least and the most, no interval"
     return [
         ("machine", f"emulated on {settings['machine']['cpu']}: {settings['nodes']} nodes of one CPU"),
         ("kernels", f"class {settings['class']}, {settings['nodes']} threads, first touched by the main thread"),
-        ("length", f"as many iterations as take {settings['seconds']:g} s there by themselves, or as are specified"),
+        (
+            "length",
+            f"as many iterations as take {settings['seconds']:g} s there by themselves, or as are specified{longer}",
+        ),
         ("monitor", str(settings["monitor"])),
         ("policy", str(settings.get("policy", "as `memgraft place` has it by default"))),
         ("rounds", f"{count_of(rounds, 'run')} of each kernel and interval{spread}"),

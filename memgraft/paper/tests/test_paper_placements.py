@@ -79,6 +79,14 @@ def test_every_figure_is_made_of_runs_that_were_kept(one: definition.Definition,
     assert json.loads((tmp_path / "out" / f"{one.name}.json").read_text())["ours"] == result["ours"]
 
 
+def test_what_ran_longer_is_said(tmp_path: Path) -> None:
+    found = placements.read(kept(tmp_path, runs("ep", 100)))
+    said = "as many iterations as take 2 s there by themselves, or as are specified"
+    assert dict(placements.measured(found))["length"] == said
+    longer = replace(found, settings={**found.settings, "at_once": {"ep": 20.0, "ft": 10.0}})
+    assert dict(placements.measured(longer))["length"] == f"{said}; ep 20 s and ft 10 s, with all CPUs at the same time"
+
+
 def test_runs_of_another_class_are_not_what_was_asked_for(tmp_path: Path) -> None:
     kept(tmp_path, runs("mg", 100))
     with pytest.raises(WrongUsageError, match=r"--class W: the runs in .* are of class S; expected that one"):
@@ -164,8 +172,11 @@ def test_the_guest_runs_the_class_that_was_asked_for(memgraft: Memgraft, monkeyp
         (memgraft.natives / name).touch()
     typed: list[str] = []
 
-    def boot(_root: object, _nodes: object, commands: list[str], _seconds: int) -> list[Done]:
+    at_once: list[bool] = []
+
+    def boot(_root: object, _nodes: object, commands: list[str], _seconds: int, *, concurrent: bool) -> list[Done]:
         typed.extend(commands)
+        at_once.append(concurrent)
         kernel = {"kind": "kernel", "verified": None, "iterations": 4, "seconds_per_iteration": 10}
         interval = {"event": "interval", "kind": "placement", "accesses": [[10, 90], [0, 0]]}
         end = {"event": "end", "kind": "placement", "summary": SUMMARY}
@@ -174,16 +185,19 @@ def test_the_guest_runs_the_class_that_was_asked_for(memgraft: Memgraft, monkeyp
     monkeypatch.setattr(placements, "boot", boot)
     monkeypatch.setattr(placements, "Root", lambda *_: SimpleNamespace(add=lambda *_: None))
     monkeypatch.setattr(placements, "kernels_program", lambda: Path("memgraft-kernels"))
-    plan = placements.Plan("W", ["sp"], [1.0], 120.0, 1)
+    plan = placements.Plan("W", ["sp", "ep"], [1.0], 120.0, 1)
     placements.run(plan, memgraft.folder, lambda *_: None)
-    alone, without, every = typed
+    alone, _, without, every, *longer = typed
     assert alone.endswith("/bin/memgraft-kernels sp --class W --first-touch main --json")
     kernel = "-- /bin/memgraft-kernels sp --class W --first-touch main --json --iterations 12 "
     assert kernel in without
     assert kernel in every
     assert "--ignore-move-cost" in every
     assert ("--dry-run" in without, "--dry-run" in every) == (True, False)
-    assert placements.read(memgraft.folder).settings["class"] == "W"
+    assert at_once == [False, True, False, True]
+    assert all("memgraft-kernels ep --class W --first-touch main --json --iterations 120 " in line for line in longer)
+    settings = placements.read(memgraft.folder).settings
+    assert (settings["class"], settings["at_once"]) == ("W", {"ep": 1200.0})
 
 
 def test_no_emulator_is_one_line(memgraft: Memgraft) -> None:
