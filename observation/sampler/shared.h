@@ -33,7 +33,7 @@ struct ProcessAtomics {
 };
 static_assert(std::atomic<Word>::is_always_lock_free, "shared between processes");
 
-inline constexpr std::size_t kMostApart = 64;  // at once: each takes its place for a round
+inline constexpr std::size_t kMostApart = 512;  // at once: each takes its place for a round
 
 struct Shared {
   std::uint64_t magic = kRingMagic;
