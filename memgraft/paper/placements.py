@@ -37,7 +37,7 @@ LENGTHS = {"S": {"small": 2.0, "default": 20.0}, "W": {"small": 20.0, "default":
 """Seconds that a kernel is to run by itself in the guest, by class and size: pages are sampled, and move, in the first
 of them, and of less than one it may be that nothing is sampled. A kernel that its specified iterations keep for less
 has more, and then nothing to verify. Of class A, FT and MG have more memory than the first node."""
-AT_ONCE = {"ep": 10, "ft": 5}
+AT_ONCE = {"ep": 10, "ft": 10}
 """Kernels that compute for long without a pause, and how many times as long they are to run: their pages are many.
 Where CPUs take turns, what makes a page inaccessible waits for a turn of each that computes, and few pages are sampled.
 So the CPUs run at the same time there."""
