@@ -26,25 +26,25 @@ std::optional<std::size_t> user_of(std::span<const float> touches) {
 
 }  // namespace
 
-Blocks used_from_several(const Profile& profile, const Blocks& blocks, std::uint64_t block_bytes) {
+Regions used_from_several(const Profile& profile, const Regions& regions, std::uint64_t region_bytes) {
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> pages_by_user;
   for (std::size_t place = 0; place < profile.pages().size(); ++place) {
     const Page& page = profile.pages()[place];
-    const std::uint64_t block = page.address / block_bytes;
-    if (page.pages != 1 || !blocks.contains(block)) {
+    const std::uint64_t region = page.address / region_bytes;
+    if (page.pages != 1 || !regions.contains(region)) {
       continue;
     }
     if (const auto user = user_of(profile.touches(place))) {
-      auto& pages = pages_by_user[block];
+      auto& pages = pages_by_user[region];
       pages.resize(profile.nodes());
       ++pages[*user];
     }
   }
-  Blocks found;
-  for (const auto& [block, pages] : pages_by_user) {
+  Regions found;
+  for (const auto& [region, pages] : pages_by_user) {
     const std::uint32_t all = std::accumulate(pages.begin(), pages.end(), 0U);
     if ((all - std::ranges::max(pages)) * kLeastShare >= all) {
-      found.insert(block);
+      found.insert(region);
     }
   }
   return found;

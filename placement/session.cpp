@@ -23,8 +23,8 @@ constexpr double kTakingShare = 0.6;
 constexpr double kAskingShare = 0.2;
 constexpr double kReadingShare = 0.1;
 constexpr Budget::Seconds kSavedUp{0.05};
-constexpr std::uint64_t kLeastKept = 1024;  // one touch in so many
-constexpr std::size_t kMostApart = 65536;   // blocks: 128 GiB
+constexpr std::uint64_t kLeastKept = 1024;      // one touch in so many
+constexpr std::size_t kMostKnownApart = 65536;  // huge pages
 
 // The CPU on which the thread ran last: field 39 of stat (proc(5)).
 std::optional<unsigned> last_cpu(const std::string& root, pid_t process, std::uint32_t thread) {
@@ -261,23 +261,29 @@ void Session::await_parts(std::vector<Move>& moves) {
   if (!monitor_->sees().splits || bytes == 0) {
     return;
   }
-  postpone(moves, [this](const Move& move) { return mappings_.block_of(move.address).pages != move.pages; });
-  if (apart_.size() > kMostApart) {
-    apart_.clear();  // told again
+  postpone(moves, [&](const Move& move) {
+    const bool joined = mappings_.block_of(move.address).pages != move.pages;
+    if (joined) {
+      apart_.erase(move.address / bytes);  // it is other memory now, or was not kept so
+    }
+    return joined;
+  });
+  if (apart_.size() > kMostKnownApart) {
+    apart_.clear();  // asked for again
   }
-  Blocks blocks;
+  Regions regions;
   for (const Move& move : moves) {
     if (move.pages == 1 && !apart_.contains(move.address / bytes)) {
-      blocks.insert(move.address / bytes);
+      regions.insert(move.address / bytes);
     }
   }
-  if (blocks.empty()) {
+  if (regions.empty()) {
     return;
   }
-  const Blocks several = used_from_several(profile_, blocks, bytes);
-  for (const std::uint64_t block : several) {
-    if (monitor_->keep_apart(block * bytes)) {
-      apart_.insert(block);
+  const Regions several = used_from_several(profile_, regions, bytes);
+  for (const std::uint64_t region : several) {
+    if (monitor_->keep_apart(region * bytes)) {
+      apart_.insert(region);
     }
   }
   postpone(moves, [&](const Move& move) { return several.contains(move.address / bytes); });

@@ -47,8 +47,8 @@ SAMPLING = "--sampling-rate 6000 --sampling-cpu 0.5 --sampling-least 65536 --obs
 """More than by default: emulated programs are short, and small, and all that is done for a sample takes long."""
 POLICY = "--ignore-move-cost"
 """What a move costs in emulation says nothing beside what an access saves on a real machine."""
-SECONDS = {"S": 2400, "W": 9600}
-"""For what one guest does; emulation is slow."""
+SECONDS = {"S": 1200, "W": 4800}
+"""For what one guest does, of a kernel that is not to run longer; emulation is slow."""
 WITHOUT = "without"
 
 
@@ -150,8 +150,8 @@ def command(program: str, side: str, interval: float) -> str:
 
 
 def _boot(root: Root, kernel: str, planned: Plan, commands: Sequence[str]) -> list[Done]:
-    nodes = [Node(1, MEBIBYTES)] * NODES
-    return boot(root, nodes, commands, SECONDS[planned.kernel_class], concurrent=kernel in AT_ONCE)
+    nodes, seconds = [Node(1, MEBIBYTES)] * NODES, SECONDS[planned.kernel_class] * AT_ONCE.get(kernel, 1)
+    return boot(root, nodes, commands, seconds, concurrent=kernel in AT_ONCE)
 
 
 def iterations(root: Root, kernel: str, planned: Plan) -> int | None:

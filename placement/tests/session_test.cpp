@@ -235,7 +235,25 @@ TEST_F(PlacingParts, PartsOfSeveralNodesMoveWhenNothingJoinsThemAgain) {
   EXPECT_EQ(monitor_.apart, (std::vector<std::uint64_t>{kBase})) << "asked again";
   EXPECT_EQ(kernel_.moves, 0U);
   EXPECT_EQ(end().moved[0][1], 50U);
-  EXPECT_EQ(monitor_.apart.size(), 1U) << "was told";
+  EXPECT_EQ(monitor_.apart.size(), 1U) << "was asked";
+}
+
+// The program has unmapped it and mapped it again, say.
+TEST_F(PlacingParts, WhatLinuxJoinedAllTheSameIsAskedForAgain) {
+  map(false);
+  start();
+  for (std::uint64_t number = 0; number < 100; ++number) {
+    monitor_.touch(page(number), number < 50 ? 0 : 1, 5);
+  }
+  end();
+  EXPECT_EQ(monitor_.apart.size(), 1U);
+  map(true);
+  EXPECT_EQ(end().waiting, 50U);
+  EXPECT_EQ(monitor_.apart.size(), 1U) << "the monitor has to split it first";
+  map(false);
+  end();
+  EXPECT_EQ(monitor_.apart.size(), 2U);
+  EXPECT_EQ(end().moved[0][1], 50U);
 }
 
 TEST_F(PlacingParts, ThoseThatOneNodeUsesMayBe) {

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from memgraft import native
+from memgraft.cli import app
 from memgraft.conftest import Done, Memgraft
 from memgraft.errors import InterruptedRunError, end_when_asked
-from memgraft.hunt.trials import STOCK, Program, Symptom, Trials, resumable
+from memgraft.hunt.trials import STOCK, Program, Symptom, Trials
 
 
 @pytest.fixture(scope="session")
@@ -375,7 +376,11 @@ def test_ctrl_c_ends_the_launch_and_says_how_to_go_on(hunt: Hunt, tmp_path: Path
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_a_signal_between_two_launches_says_how_to_go_on(number: int, code: int) -> None:
+def test_a_signal_between_two_launches_says_how_to_go_on(
+    hunt: Hunt, monkeypatch: pytest.MonkeyPatch, number: int, code: int
+) -> None:
+    monkeypatch.setattr(native, "FOLDER", hunt.memgraft.natives)
+    monkeypatch.setattr("memgraft.hunt.hunt.Hunt.run", lambda _hunt: signal.raise_signal(number))
     old = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
         for one in old:
@@ -383,12 +388,12 @@ def test_a_signal_between_two_launches_says_how_to_go_on(number: int, code: int)
         # What Python itself does with it, unless the tests are run in the background.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         end_when_asked()
-        with pytest.raises(InterruptedRunError) as ended, resumable(Path("found")):
-            signal.raise_signal(number)
+        with pytest.raises(InterruptedRunError) as ended:
+            app(["hunt", "--output", str(hunt.output), "--", hunt.fake], standalone_mode=False)
     finally:
         for one, before in old.items():
             signal.signal(one, before)
-    assert ended.value.message == "the hunt was interrupted; --resume --output found goes on with it"
+    assert ended.value.message == f"the hunt was interrupted; --resume --output {hunt.output} goes on with it"
     assert ended.value.exit_code == code
 
 

@@ -96,6 +96,7 @@ class Program {
     return std::ranges::min(ran_.touches, {}, &Touch::address).address;
   }
   bool keep_apart(std::uint64_t address) { return monitor_->keep_apart(address); }
+  [[nodiscard]] const Sees& sees() const { return monitor_->sees(); }
   void end_sampling() { monitor_.reset(); }
   void end_input() {
     if (input_[1] >= 0) {
@@ -316,6 +317,7 @@ TEST(InProcess, SaysWhatItLeavesOutAsMaybeStacks) {
 // So that each of its pages can be moved to where it is used.
 TEST(InProcess, SplitsHugePages) {
   Program program(scenario("huge", "3"));
+  EXPECT_TRUE(program.sees().splits) << "said";
   const Ran& ran = program.finish(4000);
   ASSERT_EQ(ran.status, 0) << ran.output;
   long before = 0;

@@ -8,11 +8,11 @@
 
 namespace memgraft::placement {
 
-// Addresses of blocks of that many bytes, each divided by it.
-using Blocks = std::unordered_set<std::uint64_t>;
+// Where huge pages may lie: addresses, each divided by the bytes of a huge page.
+using Regions = std::unordered_set<std::uint64_t>;
 
-// Those of the blocks of whose small pages a share that matters is used most from another node than the rest.
-// A page that two nodes use alike is none of them.
-Blocks used_from_several(const Profile& profile, const Blocks& blocks, std::uint64_t block_bytes);
+// Those of the regions of whose small pages a share that matters is used most from another node than the
+// rest. A page that two nodes use alike is none of them.
+Regions used_from_several(const Profile& profile, const Regions& regions, std::uint64_t region_bytes);
 
 }  // namespace memgraft::placement

@@ -113,7 +113,7 @@ class Session {
   Interval now_;
   std::vector<Pending> pending_;
   std::vector<std::uint64_t> to_ask_;
-  Blocks apart_;  // that the monitor was told to keep so
+  Regions apart_;  // that the monitor was asked to keep so
   std::unordered_map<std::uint32_t, std::optional<std::size_t>> node_of_thread_;  // in this drain
 };
 
