@@ -126,7 +126,15 @@ class PlacementPart(Strict):
 
     title: str
     shows: Literal[
-        "samples", "non-local", "reduction", "moved", "moved-back", "overhead", "modelled-time", "modelled-gain"
+        "samples",
+        "non-local",
+        "non-local-late",
+        "reduction",
+        "moved",
+        "moved-back",
+        "overhead",
+        "modelled-time",
+        "modelled-gain",
     ]
 
 

@@ -70,6 +70,9 @@ class Run:
     wall_seconds: float
     verified: bool | None
     """None: the kernel had nothing to verify."""
+    late_resolved: int = 0
+    """Of the second half of the intervals, when most pages have moved; 0 in runs kept before this was."""
+    late_non_local: int = 0
 
 
 @dataclass(frozen=True)
@@ -212,6 +215,7 @@ def _run(kernel: str, side: str, turn: int, done: Done) -> Run:
     intervals = [line for line in lines if line.get("event") == "interval"]
     summary = placement.Summary.model_validate(next(line for line in lines if line.get("event") == "end")["summary"])
     counted = [placement.non_local(line["accesses"]) for line in intervals]
+    late = counted[len(counted) // 2 :]
     return Run(
         kernel,
         side,
@@ -224,6 +228,8 @@ def _run(kernel: str, side: str, turn: int, done: Done) -> Run:
         summary.cpu_seconds,
         summary.wall_seconds,
         told["verified"],
+        sum(everything for _, everything in late),
+        sum(remote for remote, _ in late),
     )
 
 
@@ -273,6 +279,10 @@ def share(one: Run) -> float | None:
     return one.non_local / one.resolved if one.resolved else None
 
 
+def late_share(one: Run) -> float | None:
+    return one.late_non_local / one.late_resolved if one.late_resolved else None
+
+
 def nanoseconds(one: Run) -> float | None:
     """Modelled, of a sampled access."""
     remote = share(one)
@@ -288,6 +298,7 @@ def _relative(pair: tuple[Run, Run], of: Callable[[Run], float | None]) -> float
 ALONE: dict[str, tuple[Callable[[Run], float | None], Callable[[float], str]]] = {
     "samples": (lambda one: float(one.samples), lambda value: f"{value:,.0f}"),
     "non-local": (share, percent),
+    "non-local-late": (late_share, percent),
     "moved": (lambda one: float(one.moved), lambda value: f"{value:,.0f}"),
     "moved-back": (lambda one: float(one.moved_back), lambda value: f"{value:,.0f}"),
     "overhead": (lambda one: one.cpu_seconds / one.wall_seconds if one.wall_seconds else None, percent),
@@ -299,7 +310,7 @@ PAIRED: dict[str, tuple[Callable[[tuple[Run, Run]], float | None], Callable[[flo
     "modelled-gain": (lambda pair: _less(pair, nanoseconds), percent),
 }
 RELATIVE = "modelled-time"
-ONLY_WITHOUT, BOTH = ("samples",), ("non-local",)
+ONLY_WITHOUT, BOTH, LATE = ("samples",), ("non-local", "non-local-late"), ("non-local-late",)
 
 
 def _less(pair: tuple[Run, Run], of: Callable[[Run], float | None]) -> float | None:
@@ -316,7 +327,9 @@ def tables(definition: Definition, kept: Kept) -> list[Table]:
     if missing:
         raise WrongUsageError(f"{definition.name}: no runs {missing[0]} were kept; measure again without --from")
     kernels = [kernel for kernel in definition.guest.kernels if kernel in kept.kernels]
-    return [_table(part, kept, kernels, sides) for part in definition.placements]
+    halves = any(one.late_resolved for one in kept.runs)
+    parts = [part for part in definition.placements if halves or part.shows not in LATE]
+    return [_table(part, kept, kernels, sides) for part in parts]
 
 
 def _table(part: PlacementPart, kept: Kept, kernels: Sequence[str], sides: Sequence[str]) -> Table:

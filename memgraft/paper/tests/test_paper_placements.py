@@ -113,6 +113,18 @@ def test_numbers() -> None:
     assert one.median == pytest.approx(1 - (225 + 75 * 0.101) / (225 + 75 * 0.8))
 
 
+def test_the_second_half_is_a_table_where_it_was_kept() -> None:
+    four = definition.find("placement-table-4")
+    before = runs("mg", 100)
+    assert "second half" not in " ".join(table.title for table in placements.tables(four, Kept({"rounds": 3}, before)))
+    # All local in the end, which is a share, too.
+    halves = [replace(one, late_resolved=50, late_non_local=40 if one.side == "without" else 0) for one in before]
+    *_, late = placements.tables(four, Kept({"rounds": 3}, halves))
+    assert late.title == "non-local share of samples in the second half of the run"
+    assert late.at("mg", "without") == Interval(0.8, 0.8, 0.8)
+    assert late.at("mg", "every 1 s") == Interval(0, 0, 0)
+
+
 def test_what_nobody_saw_is_left_out() -> None:
     blind = [replace(one, resolved=0, non_local=0) for one in runs("mg", 100)]
     four = definition.find("placement-table-4")
@@ -143,6 +155,7 @@ def test_what_the_guest_said_becomes_a_run() -> None:
     output = "\n".join(json.dumps(line) for line in [kernel, *intervals, end, {**end, "start": {}}])
     found = placements._run("mg", "without", 0, Done(output, 0))
     assert (found.resolved, found.non_local, found.moved, found.verified) == (200, 95, 5000, None)
+    assert (found.late_resolved, found.late_non_local) == (100, 5)
     with pytest.raises(MemgraftError, match="mg without: exit code 3 in the guest, which said: no way"):
         placements._run("mg", "without", 0, Done("no way", 3))
 
