@@ -50,4 +50,17 @@ Regions used_from_several(const Profile& profile, const Regions& regions, std::u
   return found;
 }
 
+bool has_other_users(const Profile& profile, std::uint64_t region, std::uint64_t region_bytes,
+                     std::size_t node) {
+  for (std::uint64_t at = region * region_bytes; at < (region + 1) * region_bytes; at += kPageBytes) {
+    const auto place = profile.find(at);
+    if (place && profile.pages()[*place].pages == 1) {
+      if (const auto user = user_of(profile.touches(*place)); user && *user != node) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 }  // namespace memgraft::placement

@@ -25,6 +25,9 @@ constexpr double kReadingShare = 0.1;
 constexpr Budget::Seconds kSavedUp{0.05};
 constexpr std::uint64_t kLeastKept = 1024;      // one touch in so many
 constexpr std::size_t kMostKnownApart = 65536;  // huge pages
+// Intervals that parts wait for which move as one: what is left of this one, and the next.
+constexpr std::uint32_t kFirstWait = 2;
+constexpr std::uint32_t kMostDoublings = 9;
 
 // The CPU on which the thread ran last: field 39 of stat (proc(5)).
 std::optional<unsigned> last_cpu(const std::string& root, pid_t process, std::uint32_t thread) {
@@ -151,6 +154,10 @@ void Session::look_where(std::vector<std::uint64_t>& addresses) {
       return !place || profile_.pages()[*place].node >= 0;
     });
   }
+  ask_where(addresses);
+}
+
+void Session::ask_where(const std::vector<std::uint64_t>& addresses) {
   std::vector<int> nodes(addresses.size(), 0);
   if (topology_->size() > 1 && !addresses.empty()) {
     asking_.spend([&] { access_ = mover_.places(addresses, nodes); });
@@ -191,11 +198,16 @@ void Session::flush() {
   }
   pending_.clear();
   if (!awaited.empty()) {
-    apply(awaited);
+    apply(std::move(awaited));
   }
 }
 
-void Session::apply(const std::vector<Move>& moves) {
+void Session::apply(std::vector<Move> moves) {
+  move_first_parts(moves);
+  carry_out(moves);
+}
+
+void Session::carry_out(const std::vector<Move>& moves) {
   std::vector<Outcome> outcomes;
   const Access access = mover_.move(moves, outcomes);
   if (access != Access::granted) {
@@ -265,11 +277,14 @@ void Session::await_parts(std::vector<Move>& moves) {
     const bool joined = mappings_.block_of(move.address).pages != move.pages;
     if (joined) {
       apart_.erase(move.address / bytes);  // it is other memory now, or was not kept so
+      separate_.erase(move.address / bytes);
     }
     return joined;
   });
-  if (apart_.size() > kMostKnownApart) {
-    apart_.clear();  // asked for again
+  if (std::max({apart_.size(), separate_.size(), together_.size()}) > kMostKnownApart) {
+    apart_.clear();  // all is asked for, and tried, again
+    separate_.clear();
+    together_.clear();
   }
   Regions regions;
   for (const Move& move : moves) {
@@ -287,6 +302,80 @@ void Session::await_parts(std::vector<Move>& moves) {
     }
   }
   postpone(moves, [&](const Move& move) { return several.contains(move.address / bytes); });
+}
+
+// Linux maps the parts of a huge page one by one where one was sampled, and if splitting failed nobody tells
+// that they still move as one. So of parts that several nodes use one moves first. Where others went with it,
+// the monitor is asked to split them, and the region waits, each time twice as long.
+void Session::move_first_parts(std::vector<Move>& moves) {
+  const std::uint64_t bytes = mappings_.huge_page_bytes();
+  if (!monitor_->sees().splits || bytes == 0) {
+    return;
+  }
+  postpone(moves, [&](const Move& move) {
+    const auto known = together_.find(move.address / bytes);
+    return move.pages == 1 && known != together_.end() && number_ < known->second.until;
+  });
+  Regions tried;
+  std::vector<Move> first;
+  std::erase_if(moves, [&](const Move& move) {
+    const std::uint64_t region = move.address / bytes;
+    const bool is_first = move.pages == 1 && !separate_.contains(region) && !tried.contains(region) &&
+                          has_other_users(profile_, region, bytes, move.to);
+    if (is_first) {
+      tried.insert(region);
+      first.push_back(move);
+    }
+    return is_first;
+  });
+  for (const Move& move : first) {
+    const std::uint64_t region = move.address / bytes;
+    const std::vector<std::uint64_t> others = known_parts(region, bytes, move.address);
+    ask_where(others);
+    const auto elsewhere = [&] {
+      return std::ranges::count_if(others, [&](std::uint64_t address) {
+        return std::cmp_not_equal(profile_.pages()[*profile_.find(address)].node, move.to);
+      });
+    };
+    const auto before = elsewhere();
+    carry_out({move});
+    ask_where(others);
+    if (elsewhere() < before) {
+      Together& known = together_[region];
+      known.until = number_ + (kFirstWait << std::min(known.times++, kMostDoublings));
+      if (!monitor_->keep_apart(region * bytes)) {
+        apart_.erase(region);  // asked for again
+      }
+    } else if (before > 0 && where_is(move.address) == move.to) {
+      separate_.insert(region);
+      together_.erase(region);
+    }
+  }
+  postpone(moves, [&](const Move& move) {
+    const std::uint64_t region = move.address / bytes;
+    return move.pages == 1 && tried.contains(region) && !separate_.contains(region);
+  });
+}
+
+// Pages of the profile in the region, without this one.
+std::vector<std::uint64_t> Session::known_parts(std::uint64_t region, std::uint64_t bytes,
+                                                std::uint64_t without) const {
+  std::vector<std::uint64_t> found;
+  for (std::uint64_t address = region * bytes; address < (region + 1) * bytes; address += kPageBytes) {
+    const auto place = profile_.find(address);
+    if (address != without && place && profile_.pages()[*place].pages == 1 &&
+        profile_.pages()[*place].node >= 0) {
+      found.push_back(address);
+    }
+  }
+  return found;
+}
+
+std::optional<std::size_t> Session::where_is(std::uint64_t address) const {
+  const auto place = profile_.find(address);
+  return place && profile_.pages()[*place].node >= 0
+             ? std::optional(static_cast<std::size_t>(profile_.pages()[*place].node))
+             : std::nullopt;
 }
 
 // A dry run: each page once, as if it had gone there.
@@ -354,7 +443,7 @@ Interval Session::end_interval(bool last) {
         page.wanted = kUnknown;
       }
       await_parts(planned.moves);
-      apply(planned.moves);
+      apply(std::move(planned.moves));
     }
   }
   now_.number = number_++;

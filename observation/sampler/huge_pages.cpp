@@ -47,12 +47,9 @@ Range block_of(std::uintptr_t address) {
   return {.begin = begin, .end = begin + g_round.huge_bytes};
 }
 
-// Whether the program still has there what it had when the mappings were read. Under the lock.
-bool is_candidate(Range block) {
-  const auto& known = g_state.candidates[g_state.newest];
-  return std::any_of(known, known + kMostCandidates,
-                     [&](const Candidate& one) { return one.live && one.range.contains(block); });
-}
+// Splits the huge page that has this page, if one has: reclaim hints for a part of it do, since Linux 5.4. It
+// stays whole where it is locked, or somebody else has it as well.
+void split_at(std::uintptr_t page) { syscall(SYS_madvise, page, g_state.page_bytes, MADV_COLD); }
 
 }  // namespace
 
@@ -83,24 +80,27 @@ void keep_apart(Shared& shared) {
       continue;
     }
     const Range block = block_of(address);
+    g_round.split.erase(block.begin);
+    // What the program still has there as it was when the mappings were read; Linux joins no half of a block.
     const std::scoped_lock locked(g_state.lock);
-    if (is_candidate(block)) {
-      syscall(SYS_madvise, block.begin, g_round.huge_bytes, MADV_NOHUGEPAGE);
+    for (const Candidate& one : g_state.candidates[g_state.newest]) {
+      if (one.live && one.range.overlaps(block)) {
+        const Range part{.begin = std::max(one.range.begin, block.begin),
+                         .end = std::min(one.range.end, block.end)};
+        syscall(SYS_madvise, part.begin, part.end - part.begin, MADV_NOHUGEPAGE);
+        split_at(part.begin);
+      }
     }
   }
 }
 
 // A guarded page takes its huge page's mapping apart, but not the huge page itself: the kernel would go on to
-// move all of it for each of its pages. Reclaim hints for a part of a huge page split it, since Linux 5.4; it
-// stays whole where it is locked, or somebody else has it as well.
-void split_huge_page(Range candidate, std::uintptr_t page) {
+// move all of it for each of its pages.
+void split_huge_page(std::uintptr_t page) {
   if (g_round.huge_bytes == 0) {
     return;
   }
   const Range block = block_of(page);
-  if (!candidate.contains(block)) {
-    return;
-  }
   if (g_round.split.has(block.begin)) {
     if (g_round.number - g_round.split.number_of(block.begin) < kRoundsSplit) {
       return;
@@ -111,7 +111,7 @@ void split_huge_page(Range candidate, std::uintptr_t page) {
     g_round.split.clear();
     g_round.split.insert(block.begin, g_round.number);
   }
-  syscall(SYS_madvise, page, g_state.page_bytes, MADV_COLD);
+  split_at(page);
 }
 
 }  // namespace memgraft::observation

@@ -45,6 +45,6 @@ void see_joined();
 // Does what the asking process wants: see Shared::apart.
 void keep_apart(Shared& shared);
 // Before a page of that candidate is guarded.
-void split_huge_page(Range candidate, std::uintptr_t page);
+void split_huge_page(std::uintptr_t page);
 
 }  // namespace memgraft::observation

@@ -105,7 +105,7 @@ bool guard(std::size_t candidate, std::uintptr_t page) {
   if (mincore(at, g_state.page_bytes, &resident) != 0 || (resident & 1U) == 0) {
     return false;
   }
-  split_huge_page(g_round.found[candidate], page);
+  split_huge_page(page);
   const std::scoped_lock locked(g_state.lock);
   if (!may_guard(candidate, page) || !g_state.guarded.insert(page, g_round.number)) {
     return false;

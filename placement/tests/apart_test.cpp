@@ -48,6 +48,17 @@ TEST_F(Apart, IsNotWhatAllNodesUseAlike) {
   EXPECT_EQ(found({7}), (Regions{}));
 }
 
+TEST_F(Apart, KnowsOfOneOtherUser) {
+  touch(7, 0, 511, {1});
+  EXPECT_FALSE(has_other_users(profile_, 7, kRegionBytes, 1));
+  EXPECT_TRUE(has_other_users(profile_, 7, kRegionBytes, 0));
+  touch(7, 511, 1, {0, 1});
+  EXPECT_FALSE(has_other_users(profile_, 7, kRegionBytes, 1)) << "that nodes use alike";
+  touch(7, 511, 1, {0});
+  EXPECT_TRUE(has_other_users(profile_, 7, kRegionBytes, 1));
+  EXPECT_FALSE(has_other_users(profile_, 8, kRegionBytes, 1));
+}
+
 TEST_F(Apart, LeavesHugePagesOut) {
   profile_.count({.address = 7 * kRegionBytes, .pages = 512, .node = 1, .store = {}});
   touch(7, 1, 1, {2});

@@ -27,6 +27,7 @@ class FakeKernel : public linux_os::ProcessPages {
   std::set<std::uint64_t> absent;      // answers -ENOENT
   std::set<std::uint64_t> busy;        // its migration fails
   std::set<std::uint64_t> shared;      // answers -EACCES
+  std::set<std::uint64_t> huge;        // where huge pages begin, which move as a whole
   std::map<int, std::size_t> room;     // of nodes that have not room for all
   int error = 0;                       // of every call
   std::size_t calls = 0;
@@ -84,6 +85,7 @@ class FakeKernel : public linux_os::ProcessPages {
         --room[node];
       }
       pages[addresses[i]] = node;
+      take_along(addresses[i], node);
       ++moves;
     }
     for (const std::size_t i : group) {
@@ -91,6 +93,15 @@ class FakeKernel : public linux_os::ProcessPages {
     }
     group.clear();
     return all;
+  }
+
+  void take_along(std::uint64_t address, int node) {
+    constexpr std::uint64_t kHugeBytes = 2U << 20U;
+    const std::uint64_t begin = address / kHugeBytes * kHugeBytes;
+    if (huge.contains(begin)) {
+      std::for_each(pages.lower_bound(begin), pages.lower_bound(begin + kHugeBytes),
+                    [&](auto& page) { page.second = node; });
+    }
   }
 
   int failed_ = -1;

@@ -256,6 +256,70 @@ TEST_F(PlacingParts, WhatLinuxJoinedAllTheSameIsAskedForAgain) {
   EXPECT_EQ(end().moved[0][1], 50U);
 }
 
+// Linux maps them one by one and has them as a huge page all the same: nothing in smaps says so.
+TEST_F(PlacingParts, ThoseThatMoveTogetherWaitUntilTheyAreSplit) {
+  map(false);
+  start();
+  kernel_.huge = {kBase};
+  const auto touch_all = [this] {
+    for (std::uint64_t number = 0; number < 100; ++number) {
+      monitor_.touch(page(number), number < 50 ? 0 : 1, 5);
+    }
+  };
+  touch_all();
+  end();
+  EXPECT_EQ(monitor_.apart.size(), 1U);
+  Interval tried = end();
+  EXPECT_EQ(kernel_.moves, 1U);
+  EXPECT_EQ(tried.moved[0][1], 1U);
+  EXPECT_EQ(monitor_.apart, (std::vector<std::uint64_t>{kBase, kBase})) << "asked again";
+  touch_all();
+  tried = end();
+  EXPECT_EQ(tried.accesses[0][1], 250U) << "it is known where the others went";
+  EXPECT_EQ(kernel_.moves, 1U) << "neither at the touches nor at the end";
+  kernel_.huge.clear();
+  touch_all();
+  end();
+  EXPECT_EQ(kernel_.moves, 51U);
+  for (std::uint64_t number = 0; number < 100; ++number) {
+    EXPECT_EQ(kernel_.pages[page(number)], number < 50 ? 0 : 1) << number;
+  }
+}
+
+// Locked memory is one case.
+TEST_F(PlacingParts, ThoseThatCannotBeSplitAreTriedLessAndLessOften) {
+  map(false);
+  for (const std::uint64_t of_first : {50U, 5U, 95U}) {
+    kernel_.moves = 0;
+    kernel_.huge = {kBase};
+    start();
+    for (unsigned interval = 0; interval < 100; ++interval) {
+      for (std::uint64_t number = 0; number < 100; ++number) {
+        monitor_.touch(page(number), number < of_first ? 0 : 1, 5);
+      }
+      end();
+    }
+    EXPECT_GE(kernel_.moves, 2U) << of_first;
+    EXPECT_LE(kernel_.moves, 7U) << of_first;
+  }
+}
+
+// When one page is all that belongs elsewhere, or its move is refused, nothing is known.
+TEST_F(PlacingParts, WhatCannotMoveFirstProvesNothing) {
+  map(false);
+  start();
+  for (std::uint64_t number = 0; number < 100; ++number) {
+    monitor_.touch(page(number), number < 50 ? 0 : 1, 5);
+    kernel_.busy.insert(page(number));
+  }
+  end();
+  EXPECT_EQ(refused(end(), Outcome::busy), 1U);
+  kernel_.busy.clear();
+  kernel_.huge = {kBase};
+  end();
+  EXPECT_EQ(kernel_.moves, 1U);
+}
+
 TEST_F(PlacingParts, ThoseThatOneNodeUsesMayBe) {
   map(false);
   start();

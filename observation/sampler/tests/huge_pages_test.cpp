@@ -1,11 +1,14 @@
 // What the sampler knows of huge pages. The kernel's counters are written here, as Linux would.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <utility>
 
+#include "huge_parts.h"
 #include "round.h"
 #include "sampler.h"
 
@@ -46,6 +49,62 @@ TEST(HugePages, MayBeUnknownToTheKernel) {
   g_round.joined = 0;
   EXPECT_TRUE(is_split_after(""));
   EXPECT_TRUE(is_split_after("nr_free_pages 5\n"));
+}
+
+// Two huge pages of this process; the sampler knows of what begins in the middle of the first, as behind
+// what may be a stack.
+class TwoHugePages : public testing::Test {
+ protected:
+  static constexpr std::uintptr_t kBytes = 2U << 20U;
+  static constexpr std::size_t kAll = 3 * kBytes;
+  static constexpr long kParts = 2 * kBytes / 4096;
+
+  void SetUp() override {
+    map_ = mmap(nullptr, kAll, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(map_, MAP_FAILED);
+    begin_ = (address_of(map_) + kBytes - 1) / kBytes * kBytes;
+    madvise(at(begin_), 2 * kBytes, MADV_HUGEPAGE);
+    std::memset(at(begin_), 1, 2 * kBytes);
+    if (parts() != kParts) {
+      GTEST_SKIP() << "SKIPPED: no transparent huge pages of 2 MiB here, or none that may be known of";
+    }
+    g_state.page_bytes = 4096;
+    g_round.huge_bytes = kBytes;
+    g_round.split.clear();
+    g_state.candidates[g_state.newest][0] = {.range = {.begin = middle(), .end = begin_ + 2 * kBytes},
+                                             .live = true};
+  }
+  void TearDown() override {
+    g_state.candidates[g_state.newest][0] = {};
+    g_round.huge_bytes = 0;
+    g_round.split.clear();
+    munmap(map_, kAll);
+  }
+
+  static unsigned char* at(std::uintptr_t address) { return reinterpret_cast<unsigned char*>(address); }
+  [[nodiscard]] std::uintptr_t middle() const { return begin_ + kBytes / 2; }
+  [[nodiscard]] long parts() const { return parts_of_huge_pages(at(begin_), kParts); }
+
+  void* map_ = nullptr;
+  std::uintptr_t begin_ = 0;
+};
+
+TEST_F(TwoHugePages, OneOfWhichHalfIsSampledIsSplit) {
+  split_huge_page(middle());
+  EXPECT_EQ(parts(), kParts / 2);
+}
+
+// Splitting may have failed before.
+TEST_F(TwoHugePages, OneThatIsKeptApartIsSplitAtOnce) {
+  const auto shared = std::make_unique<Shared>();
+  for (const std::uintptr_t block : {begin_, begin_ + kBytes}) {
+    g_round.split.insert(block, g_round.number);
+    shared->apart[0] = block;
+    keep_apart(*shared);
+    EXPECT_EQ(shared->apart[0], 0U);
+    EXPECT_FALSE(g_round.split.has(block)) << "it is tried again where it failed once more";
+  }
+  EXPECT_EQ(parts(), 0);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "huge_parts.h"
 #include "program.h"
 
 // As much again, and behind a page that nobody may access.
@@ -82,30 +83,6 @@ void between_inaccessible(void) {
   }
 }
 
-// How many pages are part of a transparent huge page, mapped as such or not; -1: only root may know.
-static long parts_of_huge_pages(const unsigned char* at) {
-  const uint64_t frame_mask = ((uint64_t)1 << 55U) - 1;
-  const uint64_t transparent_huge = (uint64_t)1 << 22U;
-  const int map = open("/proc/self/pagemap", O_RDONLY);
-  const int flags = open("/proc/kpageflags", O_RDONLY);
-  long found = 0;
-  for (size_t page = 0; page < kPages && found >= 0; ++page) {
-    uint64_t frame = 0;
-    uint64_t flag = 0;
-    (void)((const volatile unsigned char*)at)[page * kPage];
-    const off_t entry = (off_t)((uintptr_t)(at + page * kPage) / kPage * 8);
-    if (pread(map, &frame, 8, entry) != 8 || (frame & frame_mask) == 0 ||
-        pread(flags, &flag, 8, (off_t)((frame & frame_mask) * 8)) != 8) {
-      found = -1;
-    } else if ((flag & transparent_huge) != 0) {
-      ++found;
-    }
-  }
-  close(map);
-  close(flags);
-  return found;
-}
-
 // Says how many of its pages were parts of huge ones, and how many are.
 void huge(void) {
   const uintptr_t all = 2U << 20U;
@@ -117,9 +94,9 @@ void huge(void) {
   memset(at, 1, kBytes);
   // Nothing joins them again.
   CHECK(!can || madvise(at, kBytes, MADV_NOHUGEPAGE) == 0);
-  printf("%ld", parts_of_huge_pages(at));
+  printf("%ld", parts_of_huge_pages(at, kPages));
   while (more()) {
     sum_all(at);
   }
-  printf(" %ld\n", parts_of_huge_pages(at));
+  printf(" %ld\n", parts_of_huge_pages(at, kPages));
 }

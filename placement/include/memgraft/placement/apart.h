@@ -15,4 +15,8 @@ using Regions = std::unordered_set<std::uint64_t>;
 // rest. A page that two nodes use alike is none of them.
 Regions used_from_several(const Profile& profile, const Regions& regions, std::uint64_t region_bytes);
 
+// Whether a small page of the region is used most from another node than this one.
+bool has_other_users(const Profile& profile, std::uint64_t region, std::uint64_t region_bytes,
+                     std::size_t node);
+
 }  // namespace memgraft::placement

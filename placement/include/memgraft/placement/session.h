@@ -80,16 +80,27 @@ class Session {
     std::uint64_t address = 0;  // of the block
     std::optional<std::size_t> node;
   };
+  // Parts of a huge page that were seen to move as one.
+  struct Together {
+    std::uint32_t times = 0;
+    std::uint32_t until = 0;  // the interval in which they may move again
+  };
 
   void take(const observation::Touch& touch);
   std::optional<std::size_t> node_of(const observation::Touch& touch);
   void flush();
   void look_where(std::vector<std::uint64_t>& addresses);
-  void apply(const std::vector<Move>& moves);
+  void ask_where(const std::vector<std::uint64_t>& addresses);
+  void apply(std::vector<Move> moves);
+  void carry_out(const std::vector<Move>& moves);
   void settle(const Move& move, Outcome outcome);
   [[nodiscard]] Block block_of(std::uint64_t address);
   void postpone(std::vector<Move>& moves, const std::function<bool(const Move&)>& when);
   void await_parts(std::vector<Move>& moves);
+  void move_first_parts(std::vector<Move>& moves);
+  [[nodiscard]] std::vector<std::uint64_t> known_parts(std::uint64_t region, std::uint64_t bytes,
+                                                       std::uint64_t without) const;
+  [[nodiscard]] std::optional<std::size_t> where_is(std::uint64_t address) const;
   void propose(const std::vector<Move>& moves);
   void forget_gone();
   [[nodiscard]] Situation situation();
@@ -113,7 +124,9 @@ class Session {
   Interval now_;
   std::vector<Pending> pending_;
   std::vector<std::uint64_t> to_ask_;
-  Regions apart_;  // that the monitor was asked to keep so
+  Regions apart_;                                         // that the monitor was asked to keep so
+  Regions separate_;                                      // of them, whose parts are seen to move one by one
+  std::unordered_map<std::uint64_t, Together> together_;  // ... and those that are not, by region
   std::unordered_map<std::uint32_t, std::optional<std::size_t>> node_of_thread_;  // in this drain
 };
 
