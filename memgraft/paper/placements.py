@@ -9,6 +9,7 @@ import math
 import re
 import subprocess
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -260,6 +261,12 @@ class Kept:
     def sides(self) -> list[str]:
         return list(dict.fromkeys(one.side for one in self.runs))
 
+    @property
+    def rounds(self) -> tuple[int, int]:
+        """Runs of a kernel and side, the fewest and the most: not all that were asked for where it was interrupted."""
+        counted = Counter((one.kernel, one.side) for one in self.runs).values()
+        return min(counted), max(counted)
+
 
 def read(folder: Path) -> Kept:
     try:
@@ -342,7 +349,7 @@ def _table(part: PlacementPart, kept: Kept, kernels: Sequence[str], sides: Seque
                 cells.append(Cell(kernel, side, statistics.median_or_range(values)))
     if not cells:
         raise MemgraftError(f"'{part.title}': the monitor saw nothing in any run; use --size default")
-    return Table(part.title, cells, words, 1.0 if part.shows == RELATIVE else None, rounds=int(kept.settings["rounds"]))
+    return Table(part.title, cells, words, 1.0 if part.shows == RELATIVE else None, rounds=kept.rounds[0])
 
 
 def _values(part: PlacementPart, kept: Kept, kernel: str, side: str) -> tuple[list[float], Callable[[float], str]]:
@@ -363,8 +370,9 @@ def measured(kept: Kept) -> list[tuple[str, str]]:
     rest = "; the others had other iterations than there is a result of" if right < len(kept.runs) else ""
     at_once = [f"{kernel} {seconds:g} s" for kernel, seconds in settings.get("at_once", {}).items()]
     longer = f"; {listed(at_once, 'and')}, with all CPUs at the same time" if at_once else ""
-    rounds = int(settings["rounds"])
-    spread = "" if rounds >= MIN_PAIRS else "; what stands in brackets is the least and the most, no interval"
+    fewest, most = kept.rounds
+    rounds = count_of(most, "run") if fewest == most else f"{fewest} to {count_of(most, 'run')}"
+    spread = "" if fewest >= MIN_PAIRS else "; what stands in brackets is the least and the most, no interval"
     return [
         ("machine", f"emulated on {settings['machine']['cpu']}: {settings['nodes']} nodes of one CPU"),
         ("kernels", f"class {settings['class']}, {settings['nodes']} threads, first touched by the main thread"),
@@ -374,7 +382,7 @@ def measured(kept: Kept) -> list[tuple[str, str]]:
         ),
         ("monitor", str(settings["monitor"])),
         ("policy", str(settings.get("policy", "as `memgraft place` has it by default"))),
-        ("rounds", f"{count_of(rounds, 'run')} of each kernel and interval{spread}"),
+        ("rounds", f"{rounds} of each kernel and interval{spread}"),
         (
             "results",
             f"not verified: {', '.join(unverified)}"

@@ -44,7 +44,7 @@ void find_huge_pages();
 void see_joined();
 // Does what the asking process wants: see Shared::apart.
 void keep_apart(Shared& shared);
-// Before a page of that candidate is guarded.
+// Before the page is guarded.
 void split_huge_page(std::uintptr_t page);
 
 }  // namespace memgraft::observation

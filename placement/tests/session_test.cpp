@@ -304,8 +304,45 @@ TEST_F(PlacingParts, ThoseThatCannotBeSplitAreTriedLessAndLessOften) {
   }
 }
 
-// When one page is all that belongs elsewhere, or its move is refused, nothing is known.
-TEST_F(PlacingParts, WhatCannotMoveFirstProvesNothing) {
+TEST_F(PlacingParts, ThoseThatMovedOneByOneAreTriedAgainWhenLinuxHasJoinedThem) {
+  map(false);
+  start();
+  for (std::uint64_t number = 0; number < 100; ++number) {
+    monitor_.touch(page(number), number < 50 ? 0 : 1, 5);
+  }
+  end();
+  end();
+  EXPECT_EQ(kernel_.moves, 50U);
+  for (std::uint64_t number = 0; number < 25; ++number) {
+    monitor_.touch(page(number), 1, 40);
+  }
+  kernel_.huge = {kBase};
+  map(true);
+  end();
+  map(false);
+  end();
+  end();
+  EXPECT_EQ(kernel_.moves, 51U);
+}
+
+// Whether they move as one is not to be seen where the others lie there already.
+TEST_F(PlacingParts, WhatMovesToTheOthersProvesNothing) {
+  map(false);
+  start();
+  kernel_.pages[page(1)] = 1;
+  kernel_.pages[page(2)] = 1;
+  monitor_.touch(page(0), 1, 5);
+  monitor_.touch(page(1), 1, 5);
+  monitor_.touch(page(2), 0, 5);
+  end();
+  EXPECT_EQ(end().moved, (Matrix{{0, 1}, {0, 0}}));
+  EXPECT_EQ(monitor_.apart, (std::vector<std::uint64_t>{kBase})) << "nor that they do";
+  kernel_.huge = {kBase};
+  end();
+  EXPECT_EQ(monitor_.apart, (std::vector<std::uint64_t>{kBase, kBase})) << "which is seen at the next";
+}
+
+TEST_F(PlacingParts, AMoveThatIsRefusedProvesNothing) {
   map(false);
   start();
   for (std::uint64_t number = 0; number < 100; ++number) {

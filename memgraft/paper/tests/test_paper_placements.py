@@ -23,6 +23,14 @@ from memgraft.tests.synthetic import MACHINE
 EVERY = [one for one in definition.definitions() if one.placements]
 SIDES = ["without", "every 0.5 s", "every 1 s", "every 2 s", "every 4 s"]
 BEFORE = Run("mg", "without", 0, 2000, 1000, 800, 0, 0, 0.2, 20.0, True)
+SETTINGS = {
+    "class": "S",
+    "seconds": 2.0,
+    "rounds": 3,
+    "nodes": 4,
+    "monitor": "faults-in-process",
+    "machine": MACHINE,
+}
 
 
 def runs(kernel: str, after: int) -> list[Run]:
@@ -39,15 +47,7 @@ def runs(kernel: str, after: int) -> list[Run]:
 
 
 def kept(folder: Path, found: list[Run]) -> Path:
-    settings = {
-        "class": "S",
-        "seconds": 2.0,
-        "rounds": 3,
-        "nodes": 4,
-        "monitor": "faults-in-process",
-        "machine": MACHINE,
-    }
-    document = {"schema": 1, "kind": "placements", "settings": settings, "runs": [asdict(one) for one in found]}
+    document = {"schema": 1, "kind": "placements", "settings": SETTINGS, "runs": [asdict(one) for one in found]}
     (folder / placements.KEPT).write_text(json.dumps(document))
     return folder
 
@@ -111,6 +111,19 @@ def test_numbers() -> None:
     assert one is not None
     # 225 ns and 75 ns more for each that is not local.
     assert one.median == pytest.approx(1 - (225 + 75 * 0.101) / (225 + 75 * 0.8))
+
+
+def test_rounds_are_those_that_were_measured() -> None:
+    found = runs("mg", 100)
+    assert dict(placements.measured(Kept({**SETTINGS, "rounds": 6}, found)))["rounds"].startswith("3 runs of each")
+    half = [*found, replace(BEFORE, round=3)]
+    words = dict(placements.measured(Kept({**SETTINGS, "rounds": 6}, half)))["rounds"]
+    assert words.startswith("3 to 4 runs of each")
+    assert "no interval" in words
+    assert (
+        "too seldom for an interval"
+        in placements.tables(definition.find("placement-table-4"), Kept({}, half))[0].spread
+    )
 
 
 def test_the_second_half_is_a_table_where_it_was_kept() -> None:

@@ -98,9 +98,8 @@ class Session {
   void postpone(std::vector<Move>& moves, const std::function<bool(const Move&)>& when);
   void await_parts(std::vector<Move>& moves);
   void move_first_parts(std::vector<Move>& moves);
-  [[nodiscard]] std::vector<std::uint64_t> known_parts(std::uint64_t region, std::uint64_t bytes,
-                                                       std::uint64_t without) const;
-  [[nodiscard]] std::optional<std::size_t> where_is(std::uint64_t address) const;
+  void move_first(const Move& move, std::uint64_t region, std::uint64_t bytes);
+  [[nodiscard]] std::vector<std::uint64_t> known_parts(std::uint64_t region, std::uint64_t bytes) const;
   void propose(const std::vector<Move>& moves);
   void forget_gone();
   [[nodiscard]] Situation situation();
@@ -125,8 +124,8 @@ class Session {
   std::vector<Pending> pending_;
   std::vector<std::uint64_t> to_ask_;
   Regions apart_;                                         // that the monitor was asked to keep so
-  Regions separate_;                                      // of them, whose parts are seen to move one by one
-  std::unordered_map<std::uint64_t, Together> together_;  // ... and those that are not, by region
+  Regions separate_;                                      // whose parts are seen to move one by one
+  std::unordered_map<std::uint64_t, Together> together_;  // ... and those whose are not, by region
   std::unordered_map<std::uint32_t, std::optional<std::size_t>> node_of_thread_;  // in this drain
 };
 
