@@ -24,7 +24,7 @@ from memgraft.paper import grid
 from memgraft.paper.asked import Asked
 from memgraft.paper.definition import Definition, EmulationPart
 from memgraft.paper.grid import CHECKOUT
-from memgraft.paper.measures import MEAN, Cell, Table, geometric_mean
+from memgraft.paper.measures import MEAN, Cell, Rounds, Table, geometric_mean
 from memgraft.screen import dump, write_file
 from memgraft.statistics import MIN_PAIRS
 from memgraft.version import version
@@ -210,6 +210,10 @@ class Kept:
     def workloads(self) -> list[str]:
         return list(dict.fromkeys(one.workload for one in self.runs))
 
+    @property
+    def rounds(self) -> Rounds:
+        return Rounds.of((one.workload, one.side) for one in self.runs)
+
     def of(self, workload: str, side: str) -> list[Run]:
         return sorted(
             (one for one in self.runs if (one.workload, one.side) == (workload, side)), key=lambda one: one.round
@@ -280,7 +284,7 @@ def _table(part: EmulationPart, kept: Kept, rows: Sequence[str]) -> Table:
             rounds = zip(*(values[row, name] for row in rows), strict=False)
             means = [geometric_mean(one) for one in rounds]
             cells.append(Cell(MEAN, name, statistics.median_or_range(means)))
-    return Table(part.title, cells, three_digits, 1.0 if relative else None, rounds=int(kept.settings["rounds"]))
+    return Table(part.title, cells, three_digits, 1.0 if relative else None, rounds=kept.rounds.fewest)
 
 
 Series = Callable[[Kept, str], list[float]]
@@ -317,15 +321,13 @@ def _pairs(kept: Kept, workload: str, side: str) -> list[tuple[Run, Run]]:
 def measured(kept: Kept) -> list[tuple[str, str]]:
     """How, as rows."""
     settings = kept.settings
-    rounds = int(settings["rounds"])
-    spread = "" if rounds >= MIN_PAIRS else "; what stands in brackets is the least and the most, no interval"
     words = f"--size {settings['size']} --iterations {settings['iterations']} --threads 1"
     return [
         ("machine", f"AArch64, emulated by QEMU on {settings['machine']['cpu']}"),
         ("JVM", str(settings["jvm"])),
         ("options", " ".join([*HEAP, "-Xbatch"])),
         ("workloads", f"bin/workload, {words}; the second half of the iterations is counted"),
-        ("launches", f"{count_of(rounds, 'launch')} of each workload and ordering{spread}"),
+        ("launches", kept.rounds.words("launch", "workload and ordering")),
         ("counted", "instructions of code that HotSpot made while it ran: its interpreter's, C1's and C2's"),
         ("model", f"{FENCE_CYCLES} cycles for a fence, beside the instructions"),
     ]

@@ -1,7 +1,8 @@
 """What a figure shows, as numbers with intervals. Pure."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,12 +13,32 @@ from memgraft.formats import GIGA, JvmSummary, Zeroing
 from memgraft.paper.definition import GridPart
 from memgraft.paper.grid import Grid, Kept
 from memgraft.statistics import MIN_PAIRS, Interval
-from memgraft.words import percent, three_digits
+from memgraft.words import count_of, percent, three_digits
 
 MEGA = 1e6
 MEAN = "geometric mean"
 
 Value = Callable[[Kept], float]
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """How often each was run, at least and at most: not as often as was asked for where it was interrupted."""
+
+    fewest: int
+    most: int
+
+    @classmethod
+    def of(cls, runs: Iterable[Hashable]) -> "Rounds":
+        """What was run, once for each time."""
+        counted = Counter(runs).values()
+        return cls(min(counted), max(counted))
+
+    def words(self, noun: str, of: str) -> str:
+        times = count_of(self.most, noun)
+        times = times if self.fewest == self.most else f"{self.fewest} to {times}"
+        few = "; what stands in brackets is the least and the most, no interval" if self.fewest < MIN_PAIRS else ""
+        return f"{times} of each {of}{few}"
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,8 @@ import math
 import re
 import subprocess
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +20,10 @@ from memgraft.guest.machine import Done, Node, Root, boot, busybox
 from memgraft.paper.asked import Asked
 from memgraft.paper.definition import Definition, PlacementPart
 from memgraft.paper.grid import CHECKOUT
-from memgraft.paper.measures import Cell, Table
+from memgraft.paper.measures import Cell, Rounds, Table
 from memgraft.screen import dump, write_file
-from memgraft.statistics import MIN_PAIRS
 from memgraft.version import version
-from memgraft.words import count_of, listed, percent, three_digits
+from memgraft.words import listed, percent, three_digits
 
 SCHEMA = 1
 KEPT = "placement.json"
@@ -74,6 +72,9 @@ class Run:
     late_resolved: int = 0
     """Of the second half of the intervals, when most pages have moved; 0 in runs kept before this was."""
     late_non_local: int = 0
+    huge_pages: Mapping[str, int] = field(default_factory=dict)
+    """What Linux counted of them by the end, since the guest began (thp_* of /proc/vmstat); empty in older runs. One
+    whose parts several nodes use must have been split for them to move; where that failed it is counted."""
 
 
 @dataclass(frozen=True)
@@ -145,12 +146,13 @@ def program(kernel: str, kernel_class: str, iterations: int | None = None) -> st
 
 
 def command(program: str, side: str, interval: float) -> str:
-    """A line for the guest's shell: the kernel's JSON, the record's lines."""
+    """A line for the guest's shell: the kernel's JSON, the record's lines, what Linux counted of huge pages."""
     options = f"--monitor {MONITOR} {SAMPLING} {POLICY} --interval {interval:g} --drain 50"
     options += " --record /tmp/record --summary /tmp/summary"
     dry = " --dry-run" if side == WITHOUT else ""
     placed = f"{THREADS} /bin/memgraft-place {options}{dry} -- {program}"
-    return f"rm -f /tmp/record /tmp/summary; {placed} && echo && cat /tmp/record && cat /tmp/summary"
+    told = "cat /tmp/record && cat /tmp/summary && { grep ^thp_ /proc/vmstat || true; }"
+    return f"rm -f /tmp/record /tmp/summary; {placed} && echo && {told}"
 
 
 def _boot(root: Root, kernel: str, planned: Plan, commands: Sequence[str]) -> list[Done]:
@@ -231,6 +233,7 @@ def _run(kernel: str, side: str, turn: int, done: Done) -> Run:
         told["verified"],
         sum(everything for _, everything in late),
         sum(remote for remote, _ in late),
+        {name: int(count) for name, count in re.findall(r"^(thp_\w+) (\d+)$", done.output, re.MULTILINE)},
     )
 
 
@@ -262,10 +265,8 @@ class Kept:
         return list(dict.fromkeys(one.side for one in self.runs))
 
     @property
-    def rounds(self) -> tuple[int, int]:
-        """Runs of a kernel and side, the fewest and the most: not all that were asked for where it was interrupted."""
-        counted = Counter((one.kernel, one.side) for one in self.runs).values()
-        return min(counted), max(counted)
+    def rounds(self) -> Rounds:
+        return Rounds.of((one.kernel, one.side) for one in self.runs)
 
 
 def read(folder: Path) -> Kept:
@@ -349,7 +350,7 @@ def _table(part: PlacementPart, kept: Kept, kernels: Sequence[str], sides: Seque
                 cells.append(Cell(kernel, side, statistics.median_or_range(values)))
     if not cells:
         raise MemgraftError(f"'{part.title}': the monitor saw nothing in any run; use --size default")
-    return Table(part.title, cells, words, 1.0 if part.shows == RELATIVE else None, rounds=kept.rounds[0])
+    return Table(part.title, cells, words, 1.0 if part.shows == RELATIVE else None, rounds=kept.rounds.fewest)
 
 
 def _values(part: PlacementPart, kept: Kept, kernel: str, side: str) -> tuple[list[float], Callable[[float], str]]:
@@ -370,9 +371,6 @@ def measured(kept: Kept) -> list[tuple[str, str]]:
     rest = "; the others had other iterations than there is a result of" if right < len(kept.runs) else ""
     at_once = [f"{kernel} {seconds:g} s" for kernel, seconds in settings.get("at_once", {}).items()]
     longer = f"; {listed(at_once, 'and')}, with all CPUs at the same time" if at_once else ""
-    fewest, most = kept.rounds
-    rounds = count_of(most, "run") if fewest == most else f"{fewest} to {count_of(most, 'run')}"
-    spread = "" if fewest >= MIN_PAIRS else "; what stands in brackets is the least and the most, no interval"
     return [
         ("machine", f"emulated on {settings['machine']['cpu']}: {settings['nodes']} nodes of one CPU"),
         ("kernels", f"class {settings['class']}, {settings['nodes']} threads, first touched by the main thread"),
@@ -382,7 +380,7 @@ def measured(kept: Kept) -> list[tuple[str, str]]:
         ),
         ("monitor", str(settings["monitor"])),
         ("policy", str(settings.get("policy", "as `memgraft place` has it by default"))),
-        ("rounds", f"{rounds} of each kernel and interval{spread}"),
+        ("rounds", kept.rounds.words("run", "kernel and interval")),
         (
             "results",
             f"not verified: {', '.join(unverified)}"

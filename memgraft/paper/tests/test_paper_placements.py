@@ -166,7 +166,9 @@ def test_what_the_guest_said_becomes_a_run() -> None:
     end = {"event": "end", "kind": "placement", "summary": SUMMARY}
     kernel = {"kind": "kernel", "verified": None}
     output = "\n".join(json.dumps(line) for line in [kernel, *intervals, end, {**end, "start": {}}])
+    output += "\nthp_fault_alloc 12\nthp_split_page_failed 0\n"
     found = placements._run("mg", "without", 0, Done(output, 0))
+    assert found.huge_pages == {"thp_fault_alloc": 12, "thp_split_page_failed": 0}
     assert (found.resolved, found.non_local, found.moved, found.verified) == (200, 95, 5000, None)
     assert (found.late_resolved, found.late_non_local) == (100, 5)
     with pytest.raises(MemgraftError, match="mg without: exit code 3 in the guest, which said: no way"):
