@@ -48,8 +48,18 @@ Range block_of(std::uintptr_t address) {
 }
 
 // Splits the huge page that has this page, if one has: reclaim hints for a part of it do, since Linux 5.4. It
-// stays whole where it is locked, or somebody else has it as well.
+// stays whole where it is locked, or somebody else has it as well. That takes long, so it is done outside of
+// the lock, for which the program's threads wait; a hint for memory that is gone meanwhile does no harm.
 void split_at(std::uintptr_t page) { syscall(SYS_madvise, page, g_state.page_bytes, MADV_COLD); }
+
+// Where the program still has there what it had when the mappings were read.
+bool forbid_joining(const Candidate& candidate, Range part) {
+  const std::scoped_lock locked(g_state.lock);
+  if (candidate.live) {
+    syscall(SYS_madvise, part.begin, part.end - part.begin, MADV_NOHUGEPAGE);
+  }
+  return candidate.live;
+}
 
 }  // namespace
 
@@ -81,14 +91,13 @@ void keep_apart(Shared& shared) {
     }
     const Range block = block_of(address);
     g_round.split.erase(block.begin);
-    // What the program still has there as it was when the mappings were read; Linux joins no half of a block.
-    const std::scoped_lock locked(g_state.lock);
     for (const Candidate& one : g_state.candidates[g_state.newest]) {
-      if (one.live && one.range.overlaps(block)) {
-        const Range part{.begin = std::max(one.range.begin, block.begin),
-                         .end = std::min(one.range.end, block.end)};
-        syscall(SYS_madvise, part.begin, part.end - part.begin, MADV_NOHUGEPAGE);
-        split_at(part.begin);
+      if (one.range.overlaps(block)) {
+        const std::uintptr_t begin = std::max(one.range.begin, block.begin);
+        // Linux joins no half of a block.
+        if (forbid_joining(one, {.begin = begin, .end = std::min(one.range.end, block.end)})) {
+          split_at(begin);
+        }
       }
     }
   }
