@@ -284,7 +284,7 @@ def _table(part: EmulationPart, kept: Kept, rows: Sequence[str]) -> Table:
             rounds = zip(*(values[row, name] for row in rows), strict=False)
             means = [geometric_mean(one) for one in rounds]
             cells.append(Cell(MEAN, name, statistics.median_or_range(means)))
-    return Table(part.title, cells, three_digits, 1.0 if relative else None, rounds=kept.rounds.fewest)
+    return Table(part.title, cells, three_digits, 1.0 if relative else None, rounds=min(map(len, values.values())))
 
 
 Series = Callable[[Kept, str], list[float]]

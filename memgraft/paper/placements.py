@@ -342,15 +342,16 @@ def tables(definition: Definition, kept: Kept) -> list[Table]:
 
 def _table(part: PlacementPart, kept: Kept, kernels: Sequence[str], sides: Sequence[str]) -> Table:
     shown = [WITHOUT] if part.shows in ONLY_WITHOUT else sides if part.shows in BOTH else sides[1:]
-    cells = []
+    cells, rounds = [], []
     for kernel in kernels:
         for side in shown:
             values, words = _values(part, kept, kernel, side)
             if values:
                 cells.append(Cell(kernel, side, statistics.median_or_range(values)))
+                rounds.append(len(values))
     if not cells:
         raise MemgraftError(f"'{part.title}': the monitor saw nothing in any run; use --size default")
-    return Table(part.title, cells, words, 1.0 if part.shows == RELATIVE else None, rounds=kept.rounds.fewest)
+    return Table(part.title, cells, words, 1.0 if part.shows == RELATIVE else None, rounds=min(rounds))
 
 
 def _values(part: PlacementPart, kept: Kept, kernel: str, side: str) -> tuple[list[float], Callable[[float], str]]:

@@ -217,3 +217,10 @@ def test_launches_are_those_that_were_counted() -> None:
     *interrupted, _ = runs("xalan")
     told = dict(emulations.measured(emulations.Kept(settings, interrupted)))["launches"]
     assert told.startswith("5 to 6 launches of each workload and ordering; what stands in brackets")
+
+
+def test_a_figure_has_an_interval_where_all_that_it_shows_was_launched_often_enough(tmp_path: Path) -> None:
+    found = [*runs("sparksort"), *runs("xalan", 5)]
+    made = make(["ordering-3.24", "ordering-3.18"], asked(keep(tmp_path / "kept", found), tmp_path / "out"))
+    assert "95 % interval" in text_of(Path(made["ordering-3.24"]["page"]))
+    assert "95 % interval" not in text_of(Path(made["ordering-3.18"]["page"]))

@@ -221,6 +221,7 @@ def test_the_guest_runs_the_class_that_was_asked_for(memgraft: Memgraft, monkeyp
     assert kernel in without
     assert kernel in every
     assert "--ignore-move-cost" in every
+    assert "grep ^thp_ /proc/vmstat" in every
     assert ("--dry-run" in without, "--dry-run" in every) == (True, False)
     assert at_once == [False, True, False, True]
     assert all("memgraft-kernels ep --class W --first-touch main --json --iterations 120 " in line for line in longer)
