@@ -31,6 +31,12 @@ class Placing : public testing::Test {
     session_->drain();
     return session_->end_interval();
   }
+  // Each page five times: the first ones from node 0, the others from node 1.
+  void touch_halves(std::uint64_t of_first = 50) {
+    for (std::uint64_t number = 0; number < 100; ++number) {
+      monitor_.touch(page(number), number < of_first ? 0 : 1, 5);
+    }
+  }
   static std::uint64_t refused(const Interval& interval, Outcome outcome) {
     return interval.outcomes.at(static_cast<std::size_t>(outcome));
   }
@@ -76,9 +82,7 @@ TEST_F(Placing, LosesTouchesBeyondWhatObservingMayTake) {
 
 TEST_F(Placing, MovesPagesToWhoUsesThem) {
   start();
-  for (std::uint64_t number = 0; number < 100; ++number) {
-    monitor_.touch(page(number), number < 50 ? 0 : 1, 5);
-  }
+  touch_halves();
   const Interval first = end();
   EXPECT_EQ(first.moved, (Matrix{{0, 50}, {0, 0}}));
   EXPECT_EQ(first.accesses, (Matrix{{250, 0}, {250, 0}})) << "as it was when they were read";
@@ -224,9 +228,7 @@ TEST_F(PlacingParts, OrWhenTheyAreTouched) {
 TEST_F(PlacingParts, PartsOfSeveralNodesMoveWhenNothingJoinsThemAgain) {
   map(false);
   start();
-  for (std::uint64_t number = 0; number < 100; ++number) {
-    monitor_.touch(page(number), number < 50 ? 0 : 1, 5);
-  }
+  touch_halves();
   monitor_.has_place = false;
   EXPECT_EQ(end().waiting, 50U);
   EXPECT_EQ(monitor_.apart, (std::vector<std::uint64_t>{}));
@@ -242,9 +244,7 @@ TEST_F(PlacingParts, PartsOfSeveralNodesMoveWhenNothingJoinsThemAgain) {
 TEST_F(PlacingParts, WhatLinuxJoinedAllTheSameIsAskedForAgain) {
   map(false);
   start();
-  for (std::uint64_t number = 0; number < 100; ++number) {
-    monitor_.touch(page(number), number < 50 ? 0 : 1, 5);
-  }
+  touch_halves();
   end();
   EXPECT_EQ(monitor_.apart.size(), 1U);
   map(true);
@@ -261,24 +261,19 @@ TEST_F(PlacingParts, ThoseThatMoveTogetherWaitUntilTheyAreSplit) {
   map(false);
   start();
   kernel_.huge = {kBase};
-  const auto touch_all = [this] {
-    for (std::uint64_t number = 0; number < 100; ++number) {
-      monitor_.touch(page(number), number < 50 ? 0 : 1, 5);
-    }
-  };
-  touch_all();
+  touch_halves();
   end();
   EXPECT_EQ(monitor_.apart.size(), 1U);
   Interval tried = end();
   EXPECT_EQ(kernel_.moves, 1U);
   EXPECT_EQ(tried.moved[0][1], 1U);
   EXPECT_EQ(monitor_.apart, (std::vector<std::uint64_t>{kBase, kBase})) << "asked again";
-  touch_all();
+  touch_halves();
   tried = end();
   EXPECT_EQ(tried.accesses[0][1], 250U) << "it is known where the others went";
   EXPECT_EQ(kernel_.moves, 1U) << "neither at the touches nor at the end";
   kernel_.huge.clear();
-  touch_all();
+  touch_halves();
   end();
   EXPECT_EQ(kernel_.moves, 51U);
   for (std::uint64_t number = 0; number < 100; ++number) {
@@ -294,9 +289,7 @@ TEST_F(PlacingParts, ThoseThatCannotBeSplitAreTriedLessAndLessOften) {
     kernel_.huge = {kBase};
     start();
     for (unsigned interval = 0; interval < 100; ++interval) {
-      for (std::uint64_t number = 0; number < 100; ++number) {
-        monitor_.touch(page(number), number < of_first ? 0 : 1, 5);
-      }
+      touch_halves(of_first);
       end();
     }
     EXPECT_GE(kernel_.moves, 2U) << of_first;
@@ -307,9 +300,7 @@ TEST_F(PlacingParts, ThoseThatCannotBeSplitAreTriedLessAndLessOften) {
 TEST_F(PlacingParts, ThoseThatMovedOneByOneAreTriedAgainWhenLinuxHasJoinedThem) {
   map(false);
   start();
-  for (std::uint64_t number = 0; number < 100; ++number) {
-    monitor_.touch(page(number), number < 50 ? 0 : 1, 5);
-  }
+  touch_halves();
   end();
   end();
   EXPECT_EQ(kernel_.moves, 50U);
@@ -345,8 +336,8 @@ TEST_F(PlacingParts, WhatMovesToTheOthersProvesNothing) {
 TEST_F(PlacingParts, AMoveThatIsRefusedProvesNothing) {
   map(false);
   start();
+  touch_halves();
   for (std::uint64_t number = 0; number < 100; ++number) {
-    monitor_.touch(page(number), number < 50 ? 0 : 1, 5);
     kernel_.busy.insert(page(number));
   }
   end();

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "huge_parts.h"
+#include "kept_apart.h"
 #include "round.h"
 #include "sampler.h"
 
@@ -123,6 +124,17 @@ TEST_F(TwoHugePages, OneThatIsKeptApartIsSplitAtOnce) {
     }
   };
   EXPECT_EQ(parts_after(0, keep_both_apart), 0);
+}
+
+// What is there now may be somebody else's.
+TEST_F(TwoHugePages, OneWhoseMemoryHasChangedMeanwhileIsLeftAlone) {
+  const auto shared = std::make_unique<Shared>();
+  for (const bool live : {false, true}) {
+    g_state.candidates[g_state.newest][0].live = live;
+    shared->apart[0] = begin_ + kBytes;
+    keep_apart(*shared);
+    EXPECT_EQ(is_kept_apart(getpid(), begin_ + kBytes), live);
+  }
 }
 
 }  // namespace

@@ -24,6 +24,7 @@
 #include <variant>
 #include <vector>
 
+#include "kept_apart.h"
 #include "memgraft/built.h"
 #include "memgraft/deep.h"
 
@@ -324,25 +325,10 @@ TEST(InProcess, SplitsHugePages) {
   long after = 0;
   ASSERT_TRUE(std::istringstream(ran.output) >> before >> after) << ran.output;
   if (before <= 0) {
-    GTEST_SKIP() << "SKIPPED: no transparent huge pages here, or none that may be known of (root may)";
+    GTEST_SKIP() << "SKIPPED: no transparent huge pages here, or none that may be known of (root may): "
+                 << ran.output;
   }
   EXPECT_EQ(after, 0);
-}
-
-// Whether Linux makes no huge page around that address.
-bool is_kept_apart(pid_t process, std::uint64_t address) {
-  std::ifstream lines("/proc/" + std::to_string(process) + "/smaps");
-  bool here = false;
-  for (std::string line; std::getline(lines, line);) {
-    unsigned long begin = 0;
-    unsigned long end = 0;
-    if (std::sscanf(line.c_str(), "%lx-%lx ", &begin, &end) == 2) {
-      here = begin <= address && address < end;
-    } else if (here && line.starts_with("VmFlags:")) {
-      return line.find(" nh") != std::string::npos;
-    }
-  }
-  return false;
 }
 
 TEST(InProcess, KeepsPartsOfHugePagesApart) {

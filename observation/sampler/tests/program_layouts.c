@@ -86,8 +86,9 @@ void between_inaccessible(void) {
 // Says how many of its pages were parts of huge ones, and how many are.
 void huge(void) {
   const uintptr_t all = 2U << 20U;
+  // Not sampled as long as it is executable: to fill it may take longer than until the first sample.
   unsigned char* const map =
-      mmap(NULL, kBytes + all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      mmap(NULL, kBytes + all, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(map != MAP_FAILED);
   unsigned char* const at = (unsigned char*)(((uintptr_t)map + all - 1) / all * all);
   const bool can = madvise(at, kBytes, MADV_HUGEPAGE) == 0;
@@ -95,6 +96,7 @@ void huge(void) {
   // Nothing joins them again.
   CHECK(!can || madvise(at, kBytes, MADV_NOHUGEPAGE) == 0);
   printf("%ld", parts_of_huge_pages(at, kPages));
+  CHECK(mprotect(at, kBytes, PROT_READ | PROT_WRITE) == 0);
   while (more()) {
     sum_all(at);
   }
