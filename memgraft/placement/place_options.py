@@ -74,7 +74,9 @@ def place(
     ] = None,
     sampling_least: Annotated[
         int | None,
-        typer.Option(metavar="BYTES", help="It samples no pieces of memory that are smaller; default: 1 MiB."),
+        typer.Option(
+            metavar="BYTES", help="It samples no pieces of memory that are smaller; 64 KiB or more; default: 1 MiB."
+        ),
     ] = None,
     observing_cpu: Annotated[
         float | None,

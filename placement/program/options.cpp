@@ -73,7 +73,7 @@ void declare(CLI::App& app, Options& options) {
       ->capture_default_str();
   app.add_option("--sampling-least", options.sampling.least_mapping_bytes,
                  "bytes in a row below which it samples nothing: the C library's small objects")
-      ->check(CLI::Range(std::uint64_t{4096}, std::uint64_t{1} << 40U))
+      ->check(CLI::Range(std::uint64_t{1} << 16U, std::uint64_t{1} << 40U))
       ->capture_default_str();
   app.add_option("--observing-cpu", options.observing_cpu,
                  "CPUs that it takes at most to read touches and where pages lie; what is beyond is lost")

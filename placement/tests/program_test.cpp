@@ -78,6 +78,7 @@ TEST_F(Program, SaysWhatItIsNotToldRight) {
                                       "--interval nan -- true",
                                       "--least-share nan -- true",
                                       "--sampling-cpu nan -- true",
+                                      "--sampling-least 65535 -- true",
                                       "--observing-cpu nan -- true",
                                       "--pid 1 --duration nan",
                                       "--pid 1 --duration inf",
