@@ -8,12 +8,14 @@ from pathlib import Path
 
 import psutil
 import pytest
-from conftest import ROOT, SLOWED_AGENT, Jdk, memgraft, memgraft_with
+from conftest import ROOT, SLOWED_AGENT, Jdk, memgraft, memgraft_with, needed
 from guest.machine import Root
 from processes import run
 from test_executed import FIGURES as FROM_EMULATOR
 from test_strategies import adaptive_decisions
 from tiers import deep
+
+from memgraft.paper import counted
 
 SLACK = 0.01
 """What the truth may lie outside an interval by: it does so once in twenty times, but hardly by much."""
@@ -198,6 +200,7 @@ GROUPS = {
 """Figures of which the first one's launches do for all, and the series that each of them has."""
 FROM_ORDERING = [name for names, _ in GROUPS.values() for name in names]
 FROM_GUESTS = [f"placement-{one}" for one in ("table-4", "table-6", "figure-3", "figure-4")]
+COUNTED = "placement-table-4-counted"
 FROM_BUFFERS = ["buffers-figure-2", "buffers-figure-3", "buffers-table-1", "buffers-table-2", "buffers-four-levels"]
 
 
@@ -238,7 +241,7 @@ def test_paper_at_small_size(name: str, measured: Path, tmp_path: Path) -> None:
 
 def test_every_definition_that_is_measured_is_tested_here() -> None:
     listed = json.loads(memgraft("paper", "--json").stdout)["papers"]
-    tested = {*FROM_LAUNCHES, *FROM_KERNELS, *FROM_BUFFERS, *FROM_ORDERING, *FROM_GUESTS, *FROM_EMULATOR}
+    tested = {*FROM_LAUNCHES, *FROM_KERNELS, *FROM_BUFFERS, *FROM_ORDERING, *FROM_GUESTS, *FROM_EMULATOR, COUNTED}
     # This one takes two sockets.
     assert {one["name"] for one in listed if not one["absent"]} - {"ordering-3.13"} == tested
     for one in listed:
@@ -339,6 +342,24 @@ def test_placement_paper_at_small_size(name: str, placed: Path, tmp_path: Path) 
     assert {cell["row"] for part in made["ours"] for cell in part["cells"]} == {"mg"}
     assert made["published"] or made["table"] or made["unpublished"]
     assert Path(made["page"]).is_file()
+
+
+@deep
+def test_placement_paper_of_all_accesses_at_small_size(tmp_path: Path) -> None:
+    Root(tmp_path / "root")  # skips what has no emulator
+    needed(counted.PLUGIN, f"{counted.PLUGIN.name} is not built", "make build")
+    words = ["--size", "small", "--workloads", "mg", "--launches", "1", "--output", tmp_path / "out", "--json"]
+    result = memgraft("paper", COUNTED, *words)
+    assert result.returncode == 0, result.stderr
+    [made] = json.loads(result.stdout)["papers"]
+    shares, samples = (
+        {cell["series"]: cell["median"] for part in made["ours"] if part["title"] == title for cell in part["cells"]}
+        for title in ("non-local share of all accesses", "non-local share of the monitor's samples")
+    )
+    # All memory is on one of four nodes, and each has a thread that does as much as the others.
+    assert shares["without"] == pytest.approx(0.75, abs=0.1)
+    assert shares["every 1 s"] < shares["without"]
+    assert samples["without"] > 0.5
 
 
 @deep

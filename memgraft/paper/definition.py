@@ -135,6 +135,10 @@ class PlacementPart(Strict):
         "overhead",
         "modelled-time",
         "modelled-gain",
+        "counted",
+        "counted-non-local",
+        "counted-non-local-late",
+        "counted-reduction",
     ]
 
 
@@ -157,6 +161,8 @@ class Guest(Strict):
     kernels: list[str]
     intervals: list[float]
     """Seconds between two migrations."""
+    counted: bool = False
+    """Whether the emulator counts all accesses besides."""
 
 
 class Published(Strict):

@@ -1,7 +1,8 @@
 """The figures of page migration: kernels in an emulated machine with four nodes, with migration and without.
 
 Emulated memory has no latency. So shares, moves and distances are measured there, and times are modelled: each sample
-costs what an access took on the dissertation's machine.
+costs what an access took on the dissertation's machine. Shares are of the monitor's samples; for some figures the
+emulator counts all accesses besides.
 """
 
 import json
@@ -9,7 +10,7 @@ import math
 import re
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,9 @@ from typing import Any
 from memgraft import machine, native, placement, statistics
 from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError
 from memgraft.guest.machine import Done, Node, Root, boot, busybox
+from memgraft.paper import counted
 from memgraft.paper.asked import Asked
+from memgraft.paper.counted import Counted
 from memgraft.paper.definition import Definition, PlacementPart
 from memgraft.paper.grid import CHECKOUT
 from memgraft.paper.measures import Cell, Rounds, Table
@@ -36,10 +39,11 @@ LENGTHS = {"S": {"small": 2.0, "default": 20.0}, "W": {"small": 20.0, "default":
 """Seconds that a kernel is to run by itself in the guest, by class and size: pages are sampled, and move, in the first
 of them, and of less than one it may be that nothing is sampled. A kernel that its specified iterations keep for less
 has more, and then nothing to verify. Of class A, FT and MG have more memory than the first node."""
-AT_ONCE = {"ep": 10, "ft": 10}
+AT_ONCE = {"ep": 10, "ft": 4}
 """Kernels that compute for long without a pause, and how many times as long they are to run: their pages are many.
 Where CPUs take turns, what makes a page inaccessible waits for a turn of each that computes, and few pages are sampled.
-So the CPUs run at the same time there."""
+So the CPUs run at the same time there. Most of FT's pages have moved after four times; a guest then took 9 minutes, and
+24 with ten times."""
 MOST_ITERATIONS = 1_000_000
 MONITOR = "faults-in-process"
 SAMPLING = "--sampling-rate 6000 --sampling-cpu 0.5 --sampling-least 65536 --observing-cpu 0.2"
@@ -75,6 +79,8 @@ class Run:
     huge_pages: Mapping[str, int] = field(default_factory=dict)
     """What Linux counted of them by the end, since the guest began (thp_* of /proc/vmstat); empty in older runs. One
     whose parts several nodes use must have been split for them to move; where that failed it is counted."""
+    counted: Counted | None = None
+    """All accesses to its arrays, where the emulator counted them."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +92,7 @@ class Plan:
     intervals: Sequence[float]
     seconds: float
     rounds: int
+    counted: bool = False
 
     @property
     def sides(self) -> list[str]:
@@ -96,7 +103,7 @@ class Plan:
 
     @property
     def total(self) -> int:
-        """Guests to boot: a kernel's sides run in the same."""
+        """Of each kernel and round all sides."""
         return len(self.kernels) * self.rounds
 
 
@@ -120,9 +127,22 @@ def plan(definitions: Sequence[Definition], asked: Asked) -> Plan:
     for name in (native.PLACE, native.SAMPLER):
         native.find(name)
     busybox()
+    if counts := _counts(definitions):
+        counted.check()
     intervals = sorted({interval for guest in guests for interval in guest.intervals})
     kernel_class = asked.choice.kernel_class or CLASS
-    return Plan(kernel_class, chosen, intervals, LENGTHS[kernel_class][asked.size], asked.launches)
+    return Plan(kernel_class, chosen, intervals, LENGTHS[kernel_class][asked.size], asked.launches, counts)
+
+
+def _counts(definitions: Sequence[Definition]) -> bool:
+    """Whether the emulator is to count, for all of them alike."""
+    by = {one.guest.counted: one.name for one in reversed(definitions) if one.guest is not None}
+    if len(by) > 1:
+        raise WrongUsageError(
+            f"{by[True]} counts every access, which slows emulation down, and {by[False]} does not; expected one of "
+            "both: name them in two commands"
+        )
+    return True in by
 
 
 def kernels_program() -> Path:
@@ -157,7 +177,22 @@ def command(program: str, side: str, interval: float) -> str:
 
 def _boot(root: Root, kernel: str, planned: Plan, commands: Sequence[str]) -> list[Done]:
     nodes, seconds = [Node(1, MEBIBYTES)] * NODES, SECONDS[planned.kernel_class] * AT_ONCE.get(kernel, 1)
-    return boot(root, nodes, commands, seconds, concurrent=kernel in AT_ONCE)
+    plugins = [counted.plugin(_counts_of(root), [MEBIBYTES] * NODES)] if planned.counted else []
+    return boot(root, nodes, commands, seconds, concurrent=kernel in AT_ONCE, plugins=plugins)
+
+
+def _counts_of(root: Root) -> Path:
+    return root.folder.with_name("counts")
+
+
+def _done(root: Root, kernel: str, planned: Plan, commands: Sequence[str]) -> Iterator[tuple[Done, Counted | None]]:
+    """All in one guest, or each in its own where the emulator counts: it counts from a guest's beginning to its end."""
+    if not planned.counted:
+        yield from ((done, None) for done in _boot(root, kernel, planned, commands))
+        return
+    for command in commands:
+        [done] = _boot(root, kernel, planned, [command])
+        yield done, counted.read(_counts_of(root))
 
 
 def iterations(root: Root, kernel: str, planned: Plan) -> int | None:
@@ -186,8 +221,8 @@ def run(planned: Plan, output: Path, progress: Callable[[str, int], None]) -> No
                 progress(f"{kernel}, round {turn + 1}", len(runs) // len(planned.sides))
                 commands = [command(programs[kernel], WITHOUT, min(planned.intervals))]
                 commands += [command(programs[kernel], side_of(each), each) for each in planned.intervals]
-                done = _boot(root, kernel, planned, commands)
-                runs += [_run(kernel, side, turn, one) for side, one in zip(planned.sides, done, strict=True)]
+                done = _done(root, kernel, planned, commands)
+                runs += [_run(kernel, side, turn, *one) for side, one in zip(planned.sides, done, strict=True)]
                 _keep(planned, runs, output)
 
 
@@ -208,7 +243,7 @@ def _keep(planned: Plan, runs: Sequence[Run], output: Path) -> None:
     write_file(output / KEPT, dump(kept | {"runs": [asdict(one) for one in runs]}))
 
 
-def _run(kernel: str, side: str, turn: int, done: Done) -> Run:
+def _run(kernel: str, side: str, turn: int, done: Done, counts: Counted | None = None) -> Run:
     if done.exit_code != 0:
         raise MemgraftError(
             f"{kernel} {side}: exit code {done.exit_code} in the guest, which said: {done.output[-500:]}"
@@ -234,6 +269,7 @@ def _run(kernel: str, side: str, turn: int, done: Done) -> Run:
         sum(everything for _, everything in late),
         sum(remote for remote, _ in late),
         {name: int(count) for name, count in re.findall(r"^(thp_\w+) (\d+)$", done.output, re.MULTILINE)},
+        counts,
     )
 
 
@@ -273,13 +309,18 @@ def read(folder: Path) -> Kept:
     try:
         document = json.loads((folder / KEPT).read_text(encoding="utf-8"))
         if (document["schema"], document["kind"]) == (SCHEMA, "placements"):
-            return Kept(document["settings"], [Run(**fields) for fields in document["runs"]])
+            return Kept(document["settings"], [_kept_run(fields) for fields in document["runs"]])
         reason = f"schema {document['schema']} of {document['kind']}"
     except (OSError, ValueError, KeyError, TypeError) as error:
         reason = str(error)
     raise WrongUsageError(
         f"--from {folder}: no runs of placement that can be read ({reason}); measure again without --from"
     )
+
+
+def _kept_run(fields: Mapping[str, Any]) -> Run:
+    counts = fields.get("counted")
+    return Run(**{**fields, "counted": Counted(**counts) if counts else None})
 
 
 def share(one: Run) -> float | None:
@@ -302,6 +343,10 @@ def _relative(pair: tuple[Run, Run], of: Callable[[Run], float | None]) -> float
     return after / before if before and after is not None else None
 
 
+def _of_counted(of: Callable[[Counted], float | None]) -> Callable[[Run], float | None]:
+    return lambda one: None if one.counted is None else of(one.counted)
+
+
 # Of one run, with what it is written.
 ALONE: dict[str, tuple[Callable[[Run], float | None], Callable[[float], str]]] = {
     "samples": (lambda one: float(one.samples), lambda value: f"{value:,.0f}"),
@@ -309,16 +354,21 @@ ALONE: dict[str, tuple[Callable[[Run], float | None], Callable[[float], str]]] =
     "non-local-late": (late_share, percent),
     "moved": (lambda one: float(one.moved), lambda value: f"{value:,.0f}"),
     "moved-back": (lambda one: float(one.moved_back), lambda value: f"{value:,.0f}"),
+    "counted": (_of_counted(lambda counts: counts.accesses / 1e6), lambda value: f"{value:,.0f}"),
+    "counted-non-local": (_of_counted(lambda counts: counts.share), percent),
+    "counted-non-local-late": (_of_counted(lambda counts: counts.late_share), percent),
     "overhead": (lambda one: one.cpu_seconds / one.wall_seconds if one.wall_seconds else None, percent),
 }
 # Of a run without migration and one with it.
 PAIRED: dict[str, tuple[Callable[[tuple[Run, Run]], float | None], Callable[[float], str]]] = {
     "reduction": (lambda pair: _less(pair, share), percent),
+    "counted-reduction": (lambda pair: _less(pair, _of_counted(lambda counts: counts.non_local)), percent),
     "modelled-time": (lambda pair: _relative(pair, nanoseconds), three_digits),
     "modelled-gain": (lambda pair: _less(pair, nanoseconds), percent),
 }
 RELATIVE = "modelled-time"
-ONLY_WITHOUT, BOTH, LATE = ("samples",), ("non-local", "non-local-late"), ("non-local-late",)
+ONLY_WITHOUT, LATE = ("samples", "counted"), ("non-local-late",)
+BOTH = ("non-local", "non-local-late", "counted-non-local", "counted-non-local-late")
 
 
 def _less(pair: tuple[Run, Run], of: Callable[[Run], float | None]) -> float | None:
@@ -334,10 +384,18 @@ def tables(definition: Definition, kept: Kept) -> list[Table]:
     missing = [side for side in sides if side not in kept.sides]
     if missing:
         raise WrongUsageError(f"{definition.name}: no runs {missing[0]} were kept; measure again without --from")
+    if definition.guest.counted and not _counted(kept):
+        raise WrongUsageError(
+            f"{definition.name}: of the runs kept no accesses were counted; measure again without --from"
+        )
     kernels = [kernel for kernel in definition.guest.kernels if kernel in kept.kernels]
     halves = any(one.late_resolved for one in kept.runs)
     parts = [part for part in definition.placements if halves or part.shows not in LATE]
     return [_table(part, kept, kernels, sides) for part in parts]
+
+
+def _counted(kept: Kept) -> bool:
+    return all(one.counted for one in kept.runs)
 
 
 def _table(part: PlacementPart, kept: Kept, kernels: Sequence[str], sides: Sequence[str]) -> Table:
@@ -372,6 +430,7 @@ def measured(kept: Kept) -> list[tuple[str, str]]:
     rest = "; the others had other iterations than there is a result of" if right < len(kept.runs) else ""
     at_once = [f"{kernel} {seconds:g} s" for kernel, seconds in settings.get("at_once", {}).items()]
     longer = f"; {listed(at_once, 'and')}, with all CPUs at the same time" if at_once else ""
+    counts = [("accesses", "to the kernels' arrays, all counted by the emulator")] if _counted(kept) else []
     return [
         ("machine", f"emulated on {settings['machine']['cpu']}: {settings['nodes']} nodes of one CPU"),
         ("kernels", f"class {settings['class']}, {settings['nodes']} threads, first touched by the main thread"),
@@ -380,6 +439,7 @@ def measured(kept: Kept) -> list[tuple[str, str]]:
             f"as many iterations as take {settings['seconds']:g} s there by themselves, or as are specified{longer}",
         ),
         ("monitor", str(settings["monitor"])),
+        *counts,
         ("policy", str(settings.get("policy", "as `memgraft place` has it by default"))),
         ("rounds", kept.rounds.words("run", "kernel and interval")),
         (

@@ -27,6 +27,8 @@ REPLAY = "replay:"
 NAME_WIDTH = 14
 MILLI = 1000
 PAGE_SECONDS = 5
+BY_FAULTS = ("faults-in-process", "hint-faults")
+"""Monitors that see when a page is used again, and not how often it is."""
 HELD = {
     "share": "used by others about as much",
     "payback": "not worth the move",
@@ -218,6 +220,8 @@ def lines(placed: Placed) -> Iterator[tuple[str, str]]:
     if summary.hindrance:
         yield "hindered", summary.hindrance
     yield "non-local", f"{_share(summary, 'before')}; {_share(summary, 'after')}"
+    if start.monitor.name in BY_FAULTS and summary.samples:
+        yield "that is", "of touches, at most one of a page at a time; of all accesses the share may be another"
     moved = count_of(summary.moved, "page")
     moved += f" ({bytes_of(summary.moved * start.page_bytes)})" if summary.moved else ""
     moved += f", {summary.moved_back:,} of them back" if summary.moved_back else ""

@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 // Whether the main thread touches all pages that are allocated from now on, or each thread the part that it
-// works on: the first thread the first part, and so on, as a static schedule hands out iterations.
+// works on: the first thread the first part, and so on, as a static schedule hands out iterations. Memory
+// that the main thread touches lies in one piece; else a page too far behind an array ends the process.
 void pages_touched_by_main(bool by_main);
 
 // Memory for `count` objects of `size` bytes, zeroed, all its pages touched. It is never given back: a

@@ -1,7 +1,7 @@
 """Figures of placement: their definitions, and their numbers from runs that were kept."""
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,8 +13,9 @@ from memgraft.conftest import Memgraft
 from memgraft.errors import CannotTakeError, MemgraftError, WrongUsageError
 from memgraft.experiment.metrics import MetricName
 from memgraft.guest.machine import Done
-from memgraft.paper import definition, placements, work
+from memgraft.paper import counted, definition, placements, work
 from memgraft.paper.asked import Asked, Choice
+from memgraft.paper.counted import Counted
 from memgraft.paper.placements import Kept, Run
 from memgraft.placement.tests.test_place import SUMMARY
 from memgraft.statistics import Interval
@@ -22,6 +23,7 @@ from memgraft.tests.synthetic import MACHINE
 
 EVERY = [one for one in definition.definitions() if one.placements]
 SIDES = ["without", "every 0.5 s", "every 1 s", "every 2 s", "every 4 s"]
+FOUR, COUNTED = "placement-table-4", "placement-table-4-counted"
 BEFORE = Run("mg", "without", 0, 2000, 1000, 800, 0, 0, 0.2, 20.0, True)
 SETTINGS = {
     "class": "S",
@@ -44,6 +46,14 @@ def runs(kernel: str, after: int) -> list[Run]:
         ]
         found[-len(SIDES)] = replace(BEFORE, kernel=kernel, round=turn)
     return found
+
+
+def counted_by_emulator(found: list[Run]) -> list[Run]:
+    """As much of all accesses as of the samples; of the second half a tenth of that."""
+    return [
+        replace(one, counted=Counted(1_000_000 * one.resolved, 1_000_000 * one.non_local, 500, one.non_local // 20))
+        for one in found
+    ]
 
 
 def kept(folder: Path, found: list[Run]) -> Path:
@@ -71,10 +81,10 @@ def test_there_are_all_that_are_measured() -> None:
 def test_every_figure_is_made_of_runs_that_were_kept(one: definition.Definition, tmp_path: Path) -> None:
     source = tmp_path / "kept"
     source.mkdir()
-    kept(source, runs("mg", 100) + runs("ft", 790))
+    kept(source, counted_by_emulator(runs("mg", 100) + runs("ft", 790)))
     [result] = work.make([one.name], asked(source, tmp_path / "out"))
     page = Path(result["page"]).read_text()
-    assert page.count("modelled") >= 1
+    assert page.count("modelled") >= 1 or one.name == COUNTED
     assert "Other programs and another machine: the published values" in page
     assert json.loads((tmp_path / "out" / f"{one.name}.json").read_text())["ours"] == result["ours"]
 
@@ -111,6 +121,55 @@ def test_numbers() -> None:
     assert one is not None
     # 225 ns and 75 ns more for each that is not local.
     assert one.median == pytest.approx(1 - (225 + 75 * 0.101) / (225 + 75 * 0.8))
+
+
+def test_numbers_of_all_accesses() -> None:
+    found = Kept({"rounds": 3}, counted_by_emulator(runs("mg", 100)))
+    every, remote, less, late, samples = placements.tables(definition.find(COUNTED), found)
+    assert [(cell.series, cell.value.median, every.words(cell.value.median)) for cell in every.cells] == [
+        ("without", 1000, "1,000")
+    ]
+    assert remote.at("mg", "without") == Interval(0.8, 0.8, 0.8)
+    assert remote.at("mg", "every 1 s") == Interval(0.101, 0.1, 0.102)
+    reduced = less.at("mg", "every 1 s")
+    assert reduced is not None
+    assert reduced.median == pytest.approx(1 - 101 / 800)
+    assert late.at("mg", "without") == Interval(0.08, 0.08, 0.08)
+    assert samples.at("mg", "every 1 s") == Interval(0.101, 0.1, 0.102)
+
+
+def test_the_reduction_is_of_numbers_not_of_shares() -> None:
+    """A thread that waits by reading makes a share smaller, and no other access less far."""
+    found = counted_by_emulator(runs("mg", 400))
+    more = [replace(one, counted=Counted(2 * 10**9, one.counted.non_local, 0, 0)) for one in found if one.counted]
+    _, _, less, *_ = placements.tables(definition.find(COUNTED), Kept({}, [*found[:1], more[2]]))
+    reduced = less.at("mg", "every 1 s")
+    assert reduced is not None
+    assert reduced.median == 0.5
+
+
+def test_what_the_emulator_wrote(tmp_path: Path) -> None:
+    file = tmp_path / "counts"
+    with_half = [[[0, 0], [0, 0]], [[40, 0], [9, 0]], [[50, 10], [40, 0]], [[60, 10], [40, 90]]]
+    file.write_text("".join(json.dumps({"accesses": rows}) + "\n" for rows in with_half))
+    # Half of the 200 are reached with the third line.
+    assert counted.read(file) == Counted(200, 50, 100, 0)
+    file.write_text('{"accesses": [[0, 0], [0, 0]]}\n')
+    with pytest.raises(MemgraftError, match="counted no access at 0x200000000000-0x20ffffffffff"):
+        counted.read(file)
+    file.write_text("")
+    with pytest.raises(MemgraftError, match="counted no access"):
+        counted.read(file)
+
+
+def test_runs_without_counts_are_not_what_was_asked_for(tmp_path: Path) -> None:
+    kept(tmp_path, [*counted_by_emulator(runs("mg", 100)), *runs("cg", 100)])
+    with pytest.raises(WrongUsageError, match=f"{COUNTED}: of the runs kept no accesses were counted"):
+        work.make([COUNTED], asked(tmp_path, tmp_path / "out"))
+    # The other way about they will do: samples are samples.
+    kept(tmp_path, counted_by_emulator(runs("mg", 100)))
+    [result] = work.make([FOUR], asked(tmp_path, tmp_path / "out"))
+    assert result["measured"]["accesses"] == "to the kernels' arrays, all counted by the emulator"
 
 
 def test_rounds_are_those_that_were_measured() -> None:
@@ -189,33 +248,70 @@ def test_plan(memgraft: Memgraft, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (planned.kernels, planned.intervals, planned.seconds, planned.total) == (["mg", "ft"], [0.5, 1, 2, 4], 2, 4)
     assert planned.sides == SIDES
     assert planned.kernel_class == "S"
+    assert not planned.counted
+    monkeypatch.setattr(counted, "PLUGIN", memgraft.natives / "plugin.so")
+    both = [definition.find(name) for name in (FOUR, COUNTED)]
+    with pytest.raises(WrongUsageError, match=f"^{COUNTED} counts every access, .* and {FOUR} does not"):
+        placements.plan(both, Asked("small", 1, 2))
+    with pytest.raises(CannotTakeError, match=r"no .*plugin\.so, which counts accesses: `make native` builds it"):
+        placements.plan(both[1:], Asked("small", 1, 2))
+    counted.PLUGIN.touch()
+    assert placements.plan(both[1:], Asked("small", 1, 2)).counted
     larger = placements.plan(figure, Asked("default", 2, 2, "mg", choice=Choice(kernel_class="W")))
     assert (larger.kernel_class, larger.seconds) == ("W", 120)
 
 
-def test_the_guest_runs_the_class_that_was_asked_for(memgraft: Memgraft, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All but the emulator: what is typed there, once to see how long an iteration takes, then each side."""
-    monkeypatch.setattr(native, "FOLDER", memgraft.natives)
-    for name in (native.PLACE, native.SAMPLER):
-        (memgraft.natives / name).touch()
-    typed: list[str] = []
+@dataclass
+class Typed:
+    """What an emulated machine that is none was told."""
 
-    at_once: list[bool] = []
+    commands: list[str] = field(default_factory=list)
+    at_once: list[bool] = field(default_factory=list)
+    plugins: list[list[str]] = field(default_factory=list)
 
-    def boot(_root: object, _nodes: object, commands: list[str], _seconds: int, *, concurrent: bool) -> list[Done]:
-        typed.extend(commands)
-        at_once.append(concurrent)
+    def boot(
+        self,
+        root: SimpleNamespace,
+        _nodes: object,
+        commands: list[str],
+        _seconds: int,
+        *,
+        concurrent: bool,
+        plugins: list[str],
+    ) -> list[Done]:
+        self.commands.extend(commands)
+        self.at_once.append(concurrent)
+        self.plugins.append(plugins)
+        for plugin in plugins:
+            assert f"out={root.folder.parent}/" in plugin
+            # One more with each guest.
+            so_far = len(self.plugins)
+            counts = json.dumps({"accesses": [[so_far, 2, 0, 0], *[[0] * 4] * 3]})
+            Path(plugin.split(",")[1].removeprefix("out=")).write_text(counts + "\n")
         kernel = {"kind": "kernel", "verified": None, "iterations": 4, "seconds_per_iteration": 10}
         interval = {"event": "interval", "kind": "placement", "accesses": [[10, 90], [0, 0]]}
         end = {"event": "end", "kind": "placement", "summary": SUMMARY}
         return [Done("\n".join(map(json.dumps, [interval, end, kernel])), 0) for _ in commands]
 
-    monkeypatch.setattr(placements, "boot", boot)
-    monkeypatch.setattr(placements, "Root", lambda *_: SimpleNamespace(add=lambda *_: None))
+
+@pytest.fixture
+def typed(memgraft: Memgraft, monkeypatch: pytest.MonkeyPatch) -> Typed:
+    """All but the emulator."""
+    monkeypatch.setattr(native, "FOLDER", memgraft.natives)
+    for name in (native.PLACE, native.SAMPLER):
+        (memgraft.natives / name).touch()
+    typed = Typed()
+    monkeypatch.setattr(placements, "boot", typed.boot)
+    monkeypatch.setattr(placements, "Root", lambda folder: SimpleNamespace(add=lambda *_: None, folder=folder))
     monkeypatch.setattr(placements, "kernels_program", lambda: Path("memgraft-kernels"))
+    return typed
+
+
+def test_the_guest_runs_the_class_that_was_asked_for(memgraft: Memgraft, typed: Typed) -> None:
+    """What is typed there, once to see how long an iteration takes, then each side."""
     plan = placements.Plan("W", ["sp", "ep"], [1.0], 120.0, 1)
     placements.run(plan, memgraft.folder, lambda *_: None)
-    alone, _, without, every, *longer = typed
+    alone, _, without, every, *longer = typed.commands
     assert alone.endswith("/bin/memgraft-kernels sp --class W --first-touch main --json")
     kernel = "-- /bin/memgraft-kernels sp --class W --first-touch main --json --iterations 12 "
     assert kernel in without
@@ -223,10 +319,24 @@ def test_the_guest_runs_the_class_that_was_asked_for(memgraft: Memgraft, monkeyp
     assert "--ignore-move-cost" in every
     assert "grep ^thp_ /proc/vmstat" in every
     assert ("--dry-run" in without, "--dry-run" in every) == (True, False)
-    assert at_once == [False, True, False, True]
+    assert typed.at_once == [False, True, False, True]
+    assert typed.plugins == [[]] * 4
     assert all("memgraft-kernels ep --class W --first-touch main --json --iterations 120 " in line for line in longer)
     settings = placements.read(memgraft.folder).settings
     assert (settings["class"], settings["at_once"]) == ("W", {"ep": 1200.0})
+
+
+def test_each_side_that_is_counted_has_its_own_guest(memgraft: Memgraft, typed: Typed) -> None:
+    plan = placements.Plan("S", ["sp"], [1.0], 20.0, 2, counted=True)
+    placements.run(plan, memgraft.folder, lambda *_: None)
+    # An iteration takes as long as it does when it is counted.
+    assert len(typed.commands) == len(typed.plugins) == 5
+    for [plugin] in typed.plugins:
+        assert plugin.startswith(f"{counted.PLUGIN},out=")
+        assert plugin.endswith(",nodes=256:256:256:256,ms=250,data=0x200000000000-0x20ffffffffff")
+    runs = placements.read(memgraft.folder).runs
+    assert [one.counted.accesses for one in runs if one.counted] == [4, 5, 6, 7]
+    assert [one.side for one in runs] == ["without", "every 1 s"] * 2
 
 
 def test_no_emulator_is_one_line(memgraft: Memgraft) -> None:

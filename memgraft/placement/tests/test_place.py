@@ -200,6 +200,7 @@ def test_what_is_shown(tmp_path: Path) -> None:
         "  sees          the thread, the CPU; not loads from stores, the latency; a sample of accesses",
         "  samples       61,000 on 5,200 pages in 12 intervals of 5.00 s; 7 lost; 12 on pages whose node",
         "  non-local     75.0 % before (75 of 100 samples); 3.0 % after (30 of 1,000 samples)",
+        "  that is       of touches, at most one of a page at a time; of all accesses the share may be another",
         "  frozen        2 pages at the end",
         "  held          900 used by others about as much, 3 not worth the move, 2 frozen",
         "  refused       1 busy, 3 not there any more, 20 not allowed there",
@@ -211,6 +212,9 @@ def test_what_is_shown(tmp_path: Path) -> None:
     ):
         assert line in text, text
     assert max(map(len, shown(end(unknown=0), tmp_path).splitlines())) <= 120
+    every = end()
+    every["start"] = {**START, "monitor": {**START["monitor"], "name": "pmu"}}
+    assert "that is" not in shown(every, tmp_path)
 
 
 def test_nothing_is_claimed_that_nobody_saw(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -38,6 +39,23 @@ TEST(Pages, AreTouchedByMainOrByAll) {
   const long share = faults_of_main(false);
   EXPECT_GE(all, 32);
   EXPECT_LT(share, all / 2) << "of four threads";
+}
+
+// Of an array of one page, how far behind it the next one begins.
+std::intptr_t distance_of_two(bool by_main) {
+  omp_set_num_threads(2);
+  pages_touched_by_main(by_main);
+  const auto* one = static_cast<const char*>(pages_allocate(1, 1));
+  const auto* other = static_cast<const char*>(pages_allocate(1, 1));
+  // memgraft/paper/counted.py counts what is accessed there.
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(one) >> 40U, 0x20U);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(other) >> 40U, 0x20U);
+  return other - one;
+}
+
+TEST(Pages, LieInOnePieceWhereMainTouchesThem) {
+  EXPECT_EQ(distance_of_two(true), sysconf(_SC_PAGESIZE));
+  EXPECT_GT(distance_of_two(false), 16 * sysconf(_SC_PAGESIZE)) << "a guard is between them";
 }
 
 }  // namespace
