@@ -26,7 +26,7 @@ LOCAL = 0.9
 BOUND = "OMP_PROC_BIND=true OMP_PLACES=threads"
 PASSIVE = "OMP_WAIT_POLICY=passive"
 """Threads that wait leave the CPU to those that have to do."""
-SAMPLED_OFTEN = 1500
+SAMPLED_OFTEN = 4000
 """A kernel, seen from inside: 2,000 to 15,000 samples were usual."""
 INSIDE, HINTS = "faults-in-process", "hint-faults"
 QUICK_HINTS = (
@@ -41,7 +41,7 @@ WHERE = re.compile(r"^where \S+ nodes=(\S+) asked=(\d+)$", re.MULTILINE)
 FIXED_ADDRESSES = "echo 0 >/proc/sys/kernel/randomize_va_space"
 MAPPED = "data=0x7fff00000000-0x7ffff7ffffff"
 """Where mmap then puts memory: all that `touching` uses, and neither heaps nor the main thread's stack."""
-ARRAYS = f"data={DATA}"
+OF_ARRAYS = f"data={DATA}"
 
 
 @pytest.fixture(scope="module")
@@ -245,7 +245,7 @@ def test_pages_end_where_they_are_used_without_the_kernel(guest: Root, nodes: in
 @deep
 def test_accesses_of_a_kernel_became_local(guest: Root, tmp_path: Path) -> None:
     program = placed(f"{kernel('mg', 'W')} --iterations 2", monitor=HINTS, interval=1)
-    assert exact_local_share(guest, tmp_path, [program], hints=True, data=ARRAYS) >= LOCAL
+    assert exact_local_share(guest, tmp_path, [program], hints=True, data=OF_ARRAYS) >= LOCAL
 
 
 @deep
@@ -260,7 +260,7 @@ def test_our_moves_alone_make_accesses_local(guest: Root, tmp_path: Path) -> Non
 def test_accesses_of_what_all_use_stay_as_local(guest: Root, tmp_path: Path) -> None:
     program = f"{kernel('ft', 'S')} --iterations 16"
     without, placing = (
-        exact_local_share(guest, tmp_path, [placed(program, *options, interval=1, sampling_cpu=0.1)], data=ARRAYS)
+        exact_local_share(guest, tmp_path, [placed(program, *options, interval=1, sampling_cpu=0.1)], data=OF_ARRAYS)
         for options in (["--dry-run"], [])
     )
     assert without < 0.95, "so that it could become better"
