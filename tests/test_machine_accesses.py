@@ -42,9 +42,28 @@ def test_counts_are_exact_by_cpu_and_node(guest: Root, tmp_path: Path) -> None:
     last = lines(out)[-1]
     assert last["event"] == "end"
     # By CPU; then by node: first on node 1, then moved to node 0.
-    assert last["accesses"] == [[500, 1000], [70, 30000]]
+    assert last["accesses"] == [[564, 1000], [70, 30000]]
     assert last["stores"] == [[0, 1000], [70, 0]]
     assert last["elsewhere"] == [0, 0]
+    assert "misses" not in last
+
+
+@pytest.mark.parametrize(
+    ("cache", "misses"),
+    [
+        # Larger than the machine's memory: each line is missed once on each page of memory that it lies in, and again
+        # when the other CPU has written it.
+        (256 << 20, [[128, 64], [64, 64]]),
+        # The first line of each page goes to the same set, of 8 lines for 64 pages.
+        (32 << 10, [[564, 1000], [70, 30000]]),
+    ],
+)
+def test_misses_of_caches(guest: Root, tmp_path: Path, cache: int, misses: list[list[int]]) -> None:
+    out = tmp_path / "counts"
+    boot(guest, NODES, ["/accesses"], plugins=[f"{PLUGIN},out={out},nodes=192:64,{DATA},{CODE},cache={cache}"])
+    last = lines(out)[-1]
+    assert last["accesses"] == [[564, 1000], [70, 30000]]
+    assert last["misses"] == misses
 
 
 def test_series_and_other_programs(guest: Root, tmp_path: Path) -> None:
@@ -62,7 +81,8 @@ def test_series_and_other_programs(guest: Root, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("guest")
 def test_the_wrong_arguments_are_named(tmp_path: Path) -> None:
-    for wrong in ("nodes=3000", "nodes=12:", "data=5-4", "every=7", "ms=0", f"out={tmp_path}/no/such"):
+    numbers = ("nodes=3000", "nodes=12:", "data=5-4", "every=7", "ms=0", "cache=0", "cache=1000")
+    for wrong in (*numbers, f"out={tmp_path}/no/such"):
         command = ["qemu-system-x86_64", "-display", "none", "-plugin", f"{PLUGIN},{wrong}"]
         ran = subprocess.run(command, capture_output=True, text=True, check=False)
         assert ran.returncode != 0

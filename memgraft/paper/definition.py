@@ -139,6 +139,10 @@ class PlacementPart(Strict):
         "counted-non-local",
         "counted-non-local-late",
         "counted-reduction",
+        "missed",
+        "missed-non-local",
+        "missed-non-local-late",
+        "missed-reduction",
     ]
 
 

@@ -26,7 +26,7 @@ from memgraft.paper.grid import CHECKOUT
 from memgraft.paper.measures import Cell, Rounds, Table
 from memgraft.screen import dump, write_file
 from memgraft.version import version
-from memgraft.words import listed, percent, three_digits
+from memgraft.words import bytes_of, listed, percent, three_digits
 
 SCHEMA = 1
 KEPT = "placement.json"
@@ -81,6 +81,8 @@ class Run:
     whose parts several nodes use must have been split for them to move; where that failed it is counted."""
     counted: Counted | None = None
     """All accesses to its arrays, where the emulator counted them."""
+    missed: Counted | None = None
+    """Those of them that missed the CPU's cache."""
 
 
 @dataclass(frozen=True)
@@ -185,7 +187,10 @@ def _counts_of(root: Root) -> Path:
     return root.folder.with_name("counts")
 
 
-def _done(root: Root, kernel: str, planned: Plan, commands: Sequence[str]) -> Iterator[tuple[Done, Counted | None]]:
+Counts = tuple[Counted, Counted]
+
+
+def _done(root: Root, kernel: str, planned: Plan, commands: Sequence[str]) -> Iterator[tuple[Done, Counts | None]]:
     """All in one guest, or each in its own where the emulator counts: it counts from a guest's beginning to its end."""
     if not planned.counted:
         yield from ((done, None) for done in _boot(root, kernel, planned, commands))
@@ -243,7 +248,7 @@ def _keep(planned: Plan, runs: Sequence[Run], output: Path) -> None:
     write_file(output / KEPT, dump(kept | {"runs": [asdict(one) for one in runs]}))
 
 
-def _run(kernel: str, side: str, turn: int, done: Done, counts: Counted | None = None) -> Run:
+def _run(kernel: str, side: str, turn: int, done: Done, counts: Counts | None = None) -> Run:
     if done.exit_code != 0:
         raise MemgraftError(
             f"{kernel} {side}: exit code {done.exit_code} in the guest, which said: {done.output[-500:]}"
@@ -269,7 +274,7 @@ def _run(kernel: str, side: str, turn: int, done: Done, counts: Counted | None =
         sum(everything for _, everything in late),
         sum(remote for remote, _ in late),
         {name: int(count) for name, count in re.findall(r"^(thp_\w+) (\d+)$", done.output, re.MULTILINE)},
-        counts,
+        *(counts or ()),
     )
 
 
@@ -319,8 +324,8 @@ def read(folder: Path) -> Kept:
 
 
 def _kept_run(fields: Mapping[str, Any]) -> Run:
-    counts = fields.get("counted")
-    return Run(**{**fields, "counted": Counted(**counts) if counts else None})
+    counts = {name: fields.get(name) for name in ("counted", "missed")}
+    return Run(**{**fields, **{name: Counted(**one) if one else None for name, one in counts.items()}})
 
 
 def share(one: Run) -> float | None:
@@ -343,8 +348,15 @@ def _relative(pair: tuple[Run, Run], of: Callable[[Run], float | None]) -> float
     return after / before if before and after is not None else None
 
 
-def _of_counted(of: Callable[[Counted], float | None]) -> Callable[[Run], float | None]:
-    return lambda one: None if one.counted is None else of(one.counted)
+COUNTED, MISSED = "counted", "missed"
+
+
+def _of(which: str, of: Callable[[Counted], float | None]) -> Callable[[Run], float | None]:
+    def value(one: Run) -> float | None:
+        counts: Counted | None = getattr(one, which)
+        return None if counts is None else of(counts)
+
+    return value
 
 
 # Of one run, with what it is written.
@@ -354,21 +366,25 @@ ALONE: dict[str, tuple[Callable[[Run], float | None], Callable[[float], str]]] =
     "non-local-late": (late_share, percent),
     "moved": (lambda one: float(one.moved), lambda value: f"{value:,.0f}"),
     "moved-back": (lambda one: float(one.moved_back), lambda value: f"{value:,.0f}"),
-    "counted": (_of_counted(lambda counts: counts.accesses / 1e6), lambda value: f"{value:,.0f}"),
-    "counted-non-local": (_of_counted(lambda counts: counts.share), percent),
-    "counted-non-local-late": (_of_counted(lambda counts: counts.late_share), percent),
+    "counted": (_of(COUNTED, lambda counts: counts.accesses / 1e6), lambda value: f"{value:,.0f}"),
+    "counted-non-local": (_of(COUNTED, lambda counts: counts.share), percent),
+    "counted-non-local-late": (_of(COUNTED, lambda counts: counts.late_share), percent),
+    "missed": (_of(MISSED, lambda counts: counts.accesses / 1e6), three_digits),
+    "missed-non-local": (_of(MISSED, lambda counts: counts.share), percent),
+    "missed-non-local-late": (_of(MISSED, lambda counts: counts.late_share), percent),
     "overhead": (lambda one: one.cpu_seconds / one.wall_seconds if one.wall_seconds else None, percent),
 }
 # Of a run without migration and one with it.
 PAIRED: dict[str, tuple[Callable[[tuple[Run, Run]], float | None], Callable[[float], str]]] = {
     "reduction": (lambda pair: _less(pair, share), percent),
-    "counted-reduction": (lambda pair: _less(pair, _of_counted(lambda counts: counts.non_local)), percent),
+    "counted-reduction": (lambda pair: _less(pair, _of(COUNTED, lambda counts: counts.non_local)), percent),
+    "missed-reduction": (lambda pair: _less(pair, _of(MISSED, lambda counts: counts.non_local)), percent),
     "modelled-time": (lambda pair: _relative(pair, nanoseconds), three_digits),
     "modelled-gain": (lambda pair: _less(pair, nanoseconds), percent),
 }
 RELATIVE = "modelled-time"
-ONLY_WITHOUT, LATE = ("samples", "counted"), ("non-local-late",)
-BOTH = ("non-local", "non-local-late", "counted-non-local", "counted-non-local-late")
+ONLY_WITHOUT, LATE = ("samples", "counted", "missed"), ("non-local-late",)
+BOTH = tuple(f"{of}non-local{late}" for of in ("", "counted-", "missed-") for late in ("", "-late"))
 
 
 def _less(pair: tuple[Run, Run], of: Callable[[Run], float | None]) -> float | None:
@@ -384,18 +400,20 @@ def tables(definition: Definition, kept: Kept) -> list[Table]:
     missing = [side for side in sides if side not in kept.sides]
     if missing:
         raise WrongUsageError(f"{definition.name}: no runs {missing[0]} were kept; measure again without --from")
-    if definition.guest.counted and not _counted(kept):
+    if definition.guest.counted and not _has(kept, COUNTED):
         raise WrongUsageError(
             f"{definition.name}: of the runs kept no accesses were counted; measure again without --from"
         )
     kernels = [kernel for kernel in definition.guest.kernels if kernel in kept.kernels]
-    halves = any(one.late_resolved for one in kept.runs)
+    halves, missed = any(one.late_resolved for one in kept.runs), _has(kept, MISSED)
     parts = [part for part in definition.placements if halves or part.shows not in LATE]
+    parts = [part for part in parts if missed or not part.shows.startswith(MISSED)]
     return [_table(part, kept, kernels, sides) for part in parts]
 
 
-def _counted(kept: Kept) -> bool:
-    return all(one.counted for one in kept.runs)
+def _has(kept: Kept, which: str) -> bool:
+    """Whether the emulator counted that of all runs; older ones have no misses."""
+    return all(getattr(one, which) for one in kept.runs)
 
 
 def _table(part: PlacementPart, kept: Kept, kernels: Sequence[str], sides: Sequence[str]) -> Table:
@@ -430,7 +448,11 @@ def measured(kept: Kept) -> list[tuple[str, str]]:
     rest = "; the others had other iterations than there is a result of" if right < len(kept.runs) else ""
     at_once = [f"{kernel} {seconds:g} s" for kernel, seconds in settings.get("at_once", {}).items()]
     longer = f"; {listed(at_once, 'and')}, with all CPUs at the same time" if at_once else ""
-    counts = [("accesses", "to the kernels' arrays, all counted by the emulator")] if _counted(kept) else []
+    counts = [("accesses", "to the kernels' arrays, all counted by the emulator")] if _has(kept, COUNTED) else []
+    if _has(kept, MISSED):
+        counts.append(
+            ("caches", f"modelled: {bytes_of(counted.CACHE_BYTES)} of each CPU, 8 lines of 64 bytes in a set")
+        )
     return [
         ("machine", f"emulated on {settings['machine']['cpu']}: {settings['nodes']} nodes of one CPU"),
         ("kernels", f"class {settings['class']}, {settings['nodes']} threads, first touched by the main thread"),

@@ -1,5 +1,6 @@
 // Counts a whole emulated machine's accesses from user space, by CPU and by the node of the memory: a monitor
-// that misses nothing, to judge what page migration did. See README.md.
+// that misses nothing, to judge what page migration did. With caches it also counts the accesses that would
+// have gone to memory. See README.md.
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,13 +14,18 @@ enum {
   kMostNodes = 8,
   kClockEvery = 1 << 16,  // accesses of a CPU between looks at the clock
   kBootBlocks = 50000,    // translated blocks in which a kernel has initialized the memory of all nodes
+  kLineBytes = 64,
+  kWays = 8,
 };
 
 // Each written by its CPU's thread only, read by whoever writes a line.
 struct counts {
   _Alignas(128) _Atomic uint64_t by_node[kMostNodes];
   _Atomic uint64_t stores[kMostNodes];
+  _Atomic uint64_t misses[kMostNodes];
   _Atomic uint64_t elsewhere;  // devices, and memory beyond the nodes
+  // Its cache: sets of kWays lines, the latest first; of each its number + 1, 0 where there is none.
+  _Atomic(_Atomic uint64_t*) cache;
   uint64_t until_clock;
 };
 
@@ -37,6 +43,7 @@ static uint64_t g_data_last = UINT64_MAX;
 static uint64_t g_code_first;
 static uint64_t g_code_last =
     (UINT64_C(1) << 47) - 1;  // user space of x86-64 with four levels of page tables
+static uint64_t g_sets;       // of each CPU's cache; 0: none
 static uint64_t g_every_ms = 1000;
 static uint64_t g_begin_ms;
 static uint64_t g_last_ms;
@@ -56,12 +63,17 @@ static void add_one(_Atomic uint64_t* count) {
   atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1, memory_order_relaxed);
 }
 
-static void write_table(const char* name, bool stores, unsigned cpus) {
+enum table { kAccesses, kStores, kMisses };
+
+static void write_table(const char* name, enum table table, unsigned cpus) {
   fprintf(g_out, ", \"%s\": [", name);
   for (unsigned cpu = 0; cpu < cpus; ++cpu) {
     fputs(cpu == 0 ? "[" : ", [", g_out);
     for (unsigned node = 0; node < g_nodes; ++node) {
-      _Atomic uint64_t* const counts = stores ? g_counts[cpu].stores : g_counts[cpu].by_node;
+      struct counts* const of = &g_counts[cpu];
+      _Atomic uint64_t* const counts = table == kStores   ? of->stores
+                                       : table == kMisses ? of->misses
+                                                          : of->by_node;
       fprintf(g_out, "%s%" PRIu64, node == 0 ? "" : ", ",
               atomic_load_explicit(&counts[node], memory_order_relaxed));
     }
@@ -75,8 +87,11 @@ static void write_counts(const char* event) {
   const unsigned cpus = atomic_load_explicit(&g_cpus, memory_order_relaxed);
   fprintf(g_out, "{\"schema\": 1, \"kind\": \"machine-accesses\", \"event\": \"%s\", \"at_ms\": %" PRIu64,
           event, now_ms() - g_begin_ms);
-  write_table("accesses", false, cpus);
-  write_table("stores", true, cpus);
+  write_table("accesses", kAccesses, cpus);
+  write_table("stores", kStores, cpus);
+  if (g_sets != 0) {
+    write_table("misses", kMisses, cpus);
+  }
   fputs(", \"elsewhere\": [", g_out);
   for (unsigned cpu = 0; cpu < cpus; ++cpu) {
     fprintf(g_out, "%s%" PRIu64, cpu == 0 ? "" : ", ",
@@ -113,6 +128,56 @@ static unsigned node_of(uint64_t physical) {
   return kMostNodes;
 }
 
+static _Atomic uint64_t* set_of(struct counts* counts, uint64_t line) {
+  _Atomic uint64_t* const cache = atomic_load_explicit(&counts->cache, memory_order_acquire);
+  return cache == NULL ? NULL : &cache[line % g_sets * kWays];
+}
+
+// Whether the CPU's cache has the line; from now on it has.
+static bool has_cached(_Atomic uint64_t* set, uint64_t line) {
+  uint64_t next = line + 1;
+  for (unsigned way = 0; way < kWays; ++way) {
+    const uint64_t here = atomic_load_explicit(&set[way], memory_order_relaxed);
+    atomic_store_explicit(&set[way], next, memory_order_relaxed);
+    if (here == line + 1) {
+      return true;
+    }
+    next = here;
+  }
+  return false;
+}
+
+// Another CPU has written it. Where that CPU accesses the set at the same time, this may be lost.
+static void forget(_Atomic uint64_t* set, uint64_t line) {
+  for (unsigned way = 0; way < kWays; ++way) {
+    if (atomic_load_explicit(&set[way], memory_order_relaxed) == line + 1) {
+      atomic_store_explicit(&set[way], 0, memory_order_relaxed);
+    }
+  }
+}
+
+static bool misses(unsigned cpu, unsigned cpus, uint64_t line, bool store) {
+  _Atomic uint64_t* set = set_of(&g_counts[cpu], line);
+  if (set == NULL) {
+    _Atomic uint64_t* const cache = calloc(g_sets * kWays, sizeof *cache);
+    if (cache == NULL) {
+      fprintf(stderr, "memgraft nodes plugin: no memory for a cache of %" PRIu64 " bytes\n",
+              g_sets * kWays * kLineBytes);
+      abort();
+    }
+    atomic_store_explicit(&g_counts[cpu].cache, cache, memory_order_release);
+    set = set_of(&g_counts[cpu], line);
+  }
+  const bool missed = !has_cached(set, line);
+  for (unsigned other = 0; store && other < cpus; ++other) {
+    _Atomic uint64_t* const theirs = other == cpu ? NULL : set_of(&g_counts[other], line);
+    if (theirs != NULL) {
+      forget(theirs, line);
+    }
+  }
+  return missed;
+}
+
 static void on_boot_access(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address, void* user) {
   (void)cpu;
   (void)user;
@@ -135,13 +200,18 @@ static void on_access(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address
   unsigned cpus = atomic_load_explicit(&g_cpus, memory_order_relaxed);
   while (cpu >= cpus && !atomic_compare_exchange_weak(&g_cpus, &cpus, cpu + 1)) {
   }
-  const unsigned node = node_of(physical_of(info, address));
+  const uint64_t physical = physical_of(info, address);
+  const unsigned node = node_of(physical);
   if (node == kMostNodes) {
     add_one(&counts->elsewhere);
   } else {
+    const bool store = qemu_plugin_mem_is_store(info);
     add_one(&counts->by_node[node]);
-    if (qemu_plugin_mem_is_store(info)) {
+    if (store) {
       add_one(&counts->stores[node]);
+    }
+    if (g_sets != 0 && misses(cpu, atomic_load(&g_cpus), physical / kLineBytes, store)) {
+      add_one(&counts->misses[node]);
     }
   }
   if (++counts->until_clock == kClockEvery) {
@@ -214,6 +284,12 @@ static bool take(const char* argument) {
   if ((value = value_of(argument, "code")) != NULL) {
     return range_of(value, &g_code_first, &g_code_last);
   }
+  if ((value = value_of(argument, "cache")) != NULL) {
+    uint64_t bytes = 0;
+    const bool is_number = number_of(&value, 0, &bytes);
+    g_sets = bytes / (kLineBytes * kWays);
+    return is_number && bytes != 0 && bytes % (kLineBytes * kWays) == 0;
+  }
   return (value = value_of(argument, "ms")) != NULL && number_of(&value, 0, &g_every_ms) && g_every_ms > 0;
 }
 
@@ -223,7 +299,7 @@ MEMGRAFT_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_i
   _Static_assert(kMostNodes == 8, "as it is said here");
   if (!take_all(count, arguments, take, "nodes",
                 "out=FILE, nodes=MIB:MIB:... (up to 8, up to 2048 MiB together), data=FIRST-LAST, "
-                "code=FIRST-LAST or ms=N")) {
+                "code=FIRST-LAST, cache=BYTES (of each CPU, a multiple of 512) or ms=N")) {
     return -1;
   }
   if (g_out == NULL || g_nodes == 0) {

@@ -66,6 +66,8 @@ int main(int count, char** arguments) {
   load(500);
   run_on(1);
   store(70);
+  run_on(0);
+  load(64);
   puts("done");
   return 0;
 }

@@ -51,7 +51,11 @@ def runs(kernel: str, after: int) -> list[Run]:
 def counted_by_emulator(found: list[Run]) -> list[Run]:
     """As much of all accesses as of the samples; of the second half a tenth of that."""
     return [
-        replace(one, counted=Counted(1_000_000 * one.resolved, 1_000_000 * one.non_local, 500, one.non_local // 20))
+        replace(
+            one,
+            counted=Counted(1_000_000 * one.resolved, 1_000_000 * one.non_local, 500, one.non_local // 20),
+            missed=Counted(2_000_000, 1_000 * one.non_local, 1000, one.non_local // 4),
+        )
         for one in found
     ]
 
@@ -125,7 +129,7 @@ def test_numbers() -> None:
 
 def test_numbers_of_all_accesses() -> None:
     found = Kept({"rounds": 3}, counted_by_emulator(runs("mg", 100)))
-    every, remote, less, late, samples = placements.tables(definition.find(COUNTED), found)
+    every, remote, less, late, *of_misses, samples = placements.tables(definition.find(COUNTED), found)
     assert [(cell.series, cell.value.median, every.words(cell.value.median)) for cell in every.cells] == [
         ("without", 1000, "1,000")
     ]
@@ -136,6 +140,20 @@ def test_numbers_of_all_accesses() -> None:
     assert reduced.median == pytest.approx(1 - 101 / 800)
     assert late.at("mg", "without") == Interval(0.08, 0.08, 0.08)
     assert samples.at("mg", "every 1 s") == Interval(0.101, 0.1, 0.102)
+    missed, remote_misses, less_misses, late_misses = of_misses
+    assert [missed.words(cell.value.median) for cell in missed.cells] == ["2.00"]
+    assert remote_misses.at("mg", "without") == Interval(0.4, 0.4, 0.4)
+    reduced = less_misses.at("mg", "every 1 s")
+    assert reduced is not None
+    assert reduced.median == pytest.approx(1 - 101 / 800)
+    assert late_misses.at("mg", "without") == Interval(0.2, 0.2, 0.2)
+
+
+def test_runs_from_before_there_were_caches_are_shown_without(tmp_path: Path) -> None:
+    kept(tmp_path, [replace(one, missed=None) for one in counted_by_emulator(runs("mg", 100))])
+    [result] = work.make([COUNTED], asked(tmp_path, tmp_path / "out"))
+    assert not [part["title"] for part in result["ours"] if "misses" in part["title"]]
+    assert "caches" not in result["measured"]
 
 
 def test_the_reduction_is_of_numbers_not_of_shares() -> None:
@@ -151,10 +169,12 @@ def test_the_reduction_is_of_numbers_not_of_shares() -> None:
 def test_what_the_emulator_wrote(tmp_path: Path) -> None:
     file = tmp_path / "counts"
     with_half = [[[0, 0], [0, 0]], [[40, 0], [9, 0]], [[50, 10], [40, 0]], [[60, 10], [40, 90]]]
-    file.write_text("".join(json.dumps({"accesses": rows}) + "\n" for rows in with_half))
-    # Half of the 200 are reached with the third line.
-    assert counted.read(file) == Counted(200, 50, 100, 0)
-    file.write_text('{"accesses": [[0, 0], [0, 0]]}\n')
+    misses = [[[0, 0], [0, 0]], [[0, 0], [3, 0]], [[0, 0], [4, 0]], [[0, 2], [4, 0]]]
+    both = ({"accesses": rows, "misses": missed} for rows, missed in zip(with_half, misses, strict=True))
+    file.write_text("".join(json.dumps(line) + "\n" for line in both))
+    # Half of the 200 are reached with the third line; half of the 6 with the second.
+    assert counted.read(file) == (Counted(200, 50, 100, 0), Counted(6, 6, 3, 3))
+    file.write_text('{"accesses": [[0, 0], [0, 0]], "misses": [[0, 0], [0, 0]]}\n')
     with pytest.raises(MemgraftError, match="counted no access at 0x200000000000-0x20ffffffffff"):
         counted.read(file)
     file.write_text("")
@@ -170,6 +190,7 @@ def test_runs_without_counts_are_not_what_was_asked_for(tmp_path: Path) -> None:
     kept(tmp_path, counted_by_emulator(runs("mg", 100)))
     [result] = work.make([FOUR], asked(tmp_path, tmp_path / "out"))
     assert result["measured"]["accesses"] == "to the kernels' arrays, all counted by the emulator"
+    assert result["measured"]["caches"] == "modelled: 64 KiB of each CPU, 8 lines of 64 bytes in a set"
 
 
 def test_rounds_are_those_that_were_measured() -> None:
@@ -286,7 +307,7 @@ class Typed:
             assert f"out={root.folder.parent}/" in plugin
             # One more with each guest.
             so_far = len(self.plugins)
-            counts = json.dumps({"accesses": [[so_far, 2, 0, 0], *[[0] * 4] * 3]})
+            counts = json.dumps({"accesses": [[so_far, 2, 0, 0], *[[0] * 4] * 3], "misses": [[1, 0, 0, 0]]})
             Path(plugin.split(",")[1].removeprefix("out=")).write_text(counts + "\n")
         kernel = {"kind": "kernel", "verified": None, "iterations": 4, "seconds_per_iteration": 10}
         interval = {"event": "interval", "kind": "placement", "accesses": [[10, 90], [0, 0]]}
@@ -333,9 +354,10 @@ def test_each_side_that_is_counted_has_its_own_guest(memgraft: Memgraft, typed: 
     assert len(typed.commands) == len(typed.plugins) == 5
     for [plugin] in typed.plugins:
         assert plugin.startswith(f"{counted.PLUGIN},out=")
-        assert plugin.endswith(",nodes=256:256:256:256,ms=250,data=0x200000000000-0x20ffffffffff")
+        assert plugin.endswith(",nodes=256:256:256:256,ms=250,data=0x200000000000-0x20ffffffffff,cache=65536")
     runs = placements.read(memgraft.folder).runs
     assert [one.counted.accesses for one in runs if one.counted] == [4, 5, 6, 7]
+    assert [one.missed.accesses for one in runs if one.missed] == [1] * 4
     assert [one.side for one in runs] == ["without", "every 1 s"] * 2
 
 
