@@ -1,5 +1,6 @@
 """`memgraft compare`: what the command line asked for, made a plan of launches; outcome.py says what came of them."""
 
+import itertools
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -129,7 +130,10 @@ def heed_profile(settings: Settings) -> Settings:
 
 
 def default_output(now: datetime, what: str = "compare") -> Path:
-    return Path("memgraft-out") / f"{what}-{now:%Y%m%d-%H%M%S}"
+    """One that is not there yet: two commands may begin in one second."""
+    first = Path("memgraft-out") / f"{what}-{now:%Y%m%d-%H%M%S}"
+    others = (first.with_name(f"{first.name}-{number}") for number in itertools.count(2))
+    return next(folder for folder in itertools.chain([first], others) if not folder.exists())
 
 
 def keep(comparison: "Comparison", result: Mapping[str, Any]) -> None:

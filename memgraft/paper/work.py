@@ -10,6 +10,7 @@ from typing import Any
 
 from memgraft import machine, screen
 from memgraft.errors import CannotTakeError, WrongUsageError
+from memgraft.experiment.compare import default_output
 from memgraft.experiment.launches import prepare_output
 from memgraft.experiment.metrics import named
 from memgraft.jvm import jvms
@@ -69,7 +70,7 @@ def make(names: Sequence[str], asked: Asked) -> list[dict[str, Any]]:
     of_levels = [one for one in wanted if one.levels]
     of_orderings = [one for one in wanted if one.orderings]
     planned: grid.Plan | None = None
-    default = Path("memgraft-out") / f"paper-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
+    default = default_output(datetime.now().astimezone(), "paper")
     if of_orderings and asked.kept is None:
         planned = orderings.plan(of_orderings, asked)
     elif of_levels and asked.kept is None:

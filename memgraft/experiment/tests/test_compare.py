@@ -2,11 +2,14 @@
 
 import json
 import os
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memgraft.conftest import Done, Memgraft, program, set_up
+from memgraft.experiment.compare import default_output
 
 TWO_CPUS = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two CPUs")
 
@@ -123,6 +126,17 @@ def test_default_output_folder(memgraft: Memgraft) -> None:
     [folder] = (memgraft.folder / "memgraft-out").iterdir()
     assert folder.name.startswith("compare-")
     assert (folder / "report.html").is_file()
+
+
+def test_commands_that_begin_in_one_second_have_folders_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    now = datetime(2026, 12, 1, 11, 2, 3, tzinfo=UTC)
+    for name in ("hunt-20261201-110203", "hunt-20261201-110203-2", "hunt-20261201-110203-3"):
+        folder = default_output(now, "hunt")
+        assert folder == Path("memgraft-out") / name
+        folder.mkdir(parents=True)
 
 
 def test_against_another_strategy(compare: Compare) -> None:
