@@ -52,8 +52,11 @@ def read(file: Path) -> tuple[Counted, Counted]:
 
     The plugin wrote sums since the guest began; the CPU of each row is on the node of that number.
     """
-    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    every, missed = ([non_local(line[table]) for line in lines] for table in ("accesses", "misses"))
+    try:
+        lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        every, missed = ([non_local(line[table]) for line in lines] for table in ("accesses", "misses"))
+    except (OSError, ValueError, KeyError) as error:
+        raise MemgraftError(f"{file}: not what the emulator counts ({error}); is the disk full?") from None
     return _counted(every), _counted(missed)
 
 

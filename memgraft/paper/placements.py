@@ -105,7 +105,7 @@ class Plan:
 
     @property
     def total(self) -> int:
-        """Of each kernel and round all sides."""
+        """Steps of the progress: one for all sides of a kernel in a round."""
         return len(self.kernels) * self.rounds
 
 
@@ -243,6 +243,7 @@ def _keep(planned: Plan, runs: Sequence[Run], output: Path) -> None:
         "monitor": MONITOR,
         "policy": POLICY,
         "machine": machine.describe(),
+        **({"cache_bytes": counted.CACHE_BYTES} if planned.counted else {}),
     }
     kept = {"schema": SCHEMA, "kind": "placements", "memgraft": version(), "settings": settings}
     write_file(output / KEPT, dump(kept | {"runs": [asdict(one) for one in runs]}))
@@ -257,15 +258,15 @@ def _run(kernel: str, side: str, turn: int, done: Done, counts: Counts | None = 
     told = next(line for line in lines if line["kind"] == "kernel")
     intervals = [line for line in lines if line.get("event") == "interval"]
     summary = placement.Summary.model_validate(next(line for line in lines if line.get("event") == "end")["summary"])
-    counted = [placement.non_local(line["accesses"]) for line in intervals]
-    late = counted[len(counted) // 2 :]
+    by_interval = [placement.non_local(line["accesses"]) for line in intervals]
+    late = by_interval[len(by_interval) // 2 :]
     return Run(
         kernel,
         side,
         turn,
         summary.samples,
-        sum(everything for _, everything in counted),
-        sum(remote for remote, _ in counted),
+        sum(everything for _, everything in by_interval),
+        sum(remote for remote, _ in by_interval),
         summary.moved,
         summary.moved_back,
         summary.cpu_seconds,
@@ -450,9 +451,9 @@ def measured(kept: Kept) -> list[tuple[str, str]]:
     longer = f"; {listed(at_once, 'and')}, with all CPUs at the same time" if at_once else ""
     counts = [("accesses", "to the kernels' arrays, all counted by the emulator")] if _has(kept, COUNTED) else []
     if _has(kept, MISSED):
-        counts.append(
-            ("caches", f"modelled: {bytes_of(counted.CACHE_BYTES)} of each CPU, 8 lines of 64 bytes in a set")
-        )
+        # The first runs that were kept do not tell.
+        cache = bytes_of(settings.get("cache_bytes", counted.CACHE_BYTES))
+        counts.append(("caches", f"modelled: {cache} of each CPU, 8 lines of 64 bytes in a set"))
     return [
         ("machine", f"emulated on {settings['machine']['cpu']}: {settings['nodes']} nodes of one CPU"),
         ("kernels", f"class {settings['class']}, {settings['nodes']} threads, first touched by the main thread"),

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "arguments.h"
+#include "line_cache.h"
 #include "tcg_api.h"
 
 enum {
@@ -14,8 +15,6 @@ enum {
   kMostNodes = 8,
   kClockEvery = 1 << 16,  // accesses of a CPU between looks at the clock
   kBootBlocks = 50000,    // translated blocks in which a kernel has initialized the memory of all nodes
-  kLineBytes = 64,
-  kWays = 8,
 };
 
 // Each written by its CPU's thread only, read by whoever writes a line.
@@ -24,8 +23,7 @@ struct counts {
   _Atomic uint64_t stores[kMostNodes];
   _Atomic uint64_t misses[kMostNodes];
   _Atomic uint64_t elsewhere;  // devices, and memory beyond the nodes
-  // Its cache: sets of kWays lines, the latest first; of each its number + 1, 0 where there is none.
-  _Atomic(_Atomic uint64_t*) cache;
+  _Atomic(struct line_cache*) cache;
   uint64_t until_clock;
 };
 
@@ -42,8 +40,8 @@ static uint64_t g_data_first;
 static uint64_t g_data_last = UINT64_MAX;
 static uint64_t g_code_first;
 static uint64_t g_code_last =
-    (UINT64_C(1) << 47) - 1;  // user space of x86-64 with four levels of page tables
-static uint64_t g_sets;       // of each CPU's cache; 0: none
+    (UINT64_C(1) << 47) - 1;    // user space of x86-64 with four levels of page tables
+static uint64_t g_cache_bytes;  // of each CPU; 0: no caches
 static uint64_t g_every_ms = 1000;
 static uint64_t g_begin_ms;
 static uint64_t g_last_ms;
@@ -89,7 +87,7 @@ static void write_counts(const char* event) {
           event, now_ms() - g_begin_ms);
   write_table("accesses", kAccesses, cpus);
   write_table("stores", kStores, cpus);
-  if (g_sets != 0) {
+  if (g_cache_bytes != 0) {
     write_table("misses", kMisses, cpus);
   }
   fputs(", \"elsewhere\": [", g_out);
@@ -128,51 +126,24 @@ static unsigned node_of(uint64_t physical) {
   return kMostNodes;
 }
 
-static _Atomic uint64_t* set_of(struct counts* counts, uint64_t line) {
-  _Atomic uint64_t* const cache = atomic_load_explicit(&counts->cache, memory_order_acquire);
-  return cache == NULL ? NULL : &cache[line % g_sets * kWays];
-}
-
-// Whether the CPU's cache has the line; from now on it has.
-static bool has_cached(_Atomic uint64_t* set, uint64_t line) {
-  uint64_t next = line + 1;
-  for (unsigned way = 0; way < kWays; ++way) {
-    const uint64_t here = atomic_load_explicit(&set[way], memory_order_relaxed);
-    atomic_store_explicit(&set[way], next, memory_order_relaxed);
-    if (here == line + 1) {
-      return true;
-    }
-    next = here;
-  }
-  return false;
-}
-
-// Another CPU has written it. Where that CPU accesses the set at the same time, this may be lost.
-static void forget(_Atomic uint64_t* set, uint64_t line) {
-  for (unsigned way = 0; way < kWays; ++way) {
-    if (atomic_load_explicit(&set[way], memory_order_relaxed) == line + 1) {
-      atomic_store_explicit(&set[way], 0, memory_order_relaxed);
-    }
-  }
-}
-
-static bool misses(unsigned cpu, unsigned cpus, uint64_t line, bool store) {
-  _Atomic uint64_t* set = set_of(&g_counts[cpu], line);
-  if (set == NULL) {
-    _Atomic uint64_t* const cache = calloc(g_sets * kWays, sizeof *cache);
-    if (cache == NULL) {
-      fprintf(stderr, "memgraft nodes plugin: no memory for a cache of %" PRIu64 " bytes\n",
-              g_sets * kWays * kLineBytes);
+// With its CPU's cache, which is made at the first access.
+static bool misses(unsigned cpu, unsigned cpus, uint64_t physical, bool store) {
+  struct line_cache* cache = atomic_load_explicit(&g_counts[cpu].cache, memory_order_relaxed);
+  if (cache == NULL) {
+    cache = malloc(sizeof *cache);
+    uint64_t* const lines = calloc(g_cache_bytes / kLineBytes, sizeof *lines);
+    if (cache == NULL || lines == NULL) {
+      fprintf(stderr, "memgraft nodes plugin: no memory for a cache of %" PRIu64 " bytes\n", g_cache_bytes);
       abort();
     }
+    *cache = (struct line_cache){.sets = g_cache_bytes / kSetBytes, .lines = lines};
     atomic_store_explicit(&g_counts[cpu].cache, cache, memory_order_release);
-    set = set_of(&g_counts[cpu], line);
   }
-  const bool missed = !has_cached(set, line);
+  const bool missed = !access_cache(cache, physical);
   for (unsigned other = 0; store && other < cpus; ++other) {
-    _Atomic uint64_t* const theirs = other == cpu ? NULL : set_of(&g_counts[other], line);
-    if (theirs != NULL) {
-      forget(theirs, line);
+    struct line_cache* const theirs = atomic_load_explicit(&g_counts[other].cache, memory_order_acquire);
+    if (other != cpu && theirs != NULL) {
+      forget_line(theirs, physical);
     }
   }
   return missed;
@@ -210,7 +181,7 @@ static void on_access(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address
     if (store) {
       add_one(&counts->stores[node]);
     }
-    if (g_sets != 0 && misses(cpu, atomic_load(&g_cpus), physical / kLineBytes, store)) {
+    if (g_cache_bytes != 0 && misses(cpu, atomic_load(&g_cpus), physical, store)) {
       add_one(&counts->misses[node]);
     }
   }
@@ -285,10 +256,7 @@ static bool take(const char* argument) {
     return range_of(value, &g_code_first, &g_code_last);
   }
   if ((value = value_of(argument, "cache")) != NULL) {
-    uint64_t bytes = 0;
-    const bool is_number = number_of(&value, 0, &bytes);
-    g_sets = bytes / (kLineBytes * kWays);
-    return is_number && bytes != 0 && bytes % (kLineBytes * kWays) == 0;
+    return number_of(&value, 0, &g_cache_bytes) && g_cache_bytes != 0 && g_cache_bytes % kSetBytes == 0;
   }
   return (value = value_of(argument, "ms")) != NULL && number_of(&value, 0, &g_every_ms) && g_every_ms > 0;
 }
