@@ -27,7 +27,7 @@ BOUND = "OMP_PROC_BIND=true OMP_PLACES=threads"
 PASSIVE = "OMP_WAIT_POLICY=passive"
 """Threads that wait leave the CPU to those that have to do."""
 SAMPLED_OFTEN = 4000
-"""A kernel, seen from inside: 2,000 to 15,000 samples were usual."""
+"""A kernel, seen from inside: fewer than some 16 of a page, and most pages may have moved at the end only."""
 INSIDE, HINTS = "faults-in-process", "hint-faults"
 QUICK_HINTS = (
     "cd /sys/kernel/debug/sched/numa_balancing && echo 100 >scan_delay_ms && echo 100 >scan_period_min_ms && "

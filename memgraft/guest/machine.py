@@ -141,7 +141,7 @@ def boot(
         *["-cpu", "max,-cx16", "-smp", f"{cpus},sockets={cpus},cores=1,threads=1"],
         *["-m", f"{sum(node.mebibytes for node in nodes)}M", *_devices(nodes, distances)],
         *["-display", "none", "-no-reboot", "-serial", "stdio", *extra, "-kernel", KERNEL, "-initrd", image],
-        # Linux panics where ten ticks of its timer do not come in time, as happens on a busy machine.
+        # Unless told not to check, Linux panics where its timer does not tick in time, as happens on a busy machine.
         *["-append", f"console=ttyS0 quiet panic=-1 no_timer_check numa_balancing={balancing}"],
     ]
     try:
