@@ -79,8 +79,9 @@ def test_objects_lie_on_their_threads_node(guest: Root) -> None:
         assert command.exit_code == 0, f"{name}:\n{command.output}"
         found = places(command.output)
         assert len(found) == len(cpus)
-        assert min(node.local_share for node in found) >= ENOUGH, f"{name}: {found}"
-        numa = summary(command.output)["numa"]
+        buffers = summary(command.output)
+        assert min(node.local_share for node in found) >= ENOUGH, f"{name}: {found}: {buffers}"
+        numa = buffers["numa"]
         assert (numa["nodes"], numa["failures"], numa["reason"]) == (2, 0, "")
         assert numa["fillings"] > 100
         assert numa["bound_bytes"] > 40 * 2**20, "half of eden, at least"
@@ -123,7 +124,7 @@ def test_nodes_of_unequal_size_and_two_levels(guest: Root, tmp_path: Path) -> No
         found = places(done.output)
         assert len(found) == len(cpus)
         buffers = summary(done.output)
-        assert min(node.local_share for node in found) >= ENOUGH, f"{found}: {buffers['numa']}"
+        assert min(node.local_share for node in found) >= ENOUGH, f"{found}: {buffers}"
         assert [(level["kind"], level["buffers"]) for level in buffers["levels"]] == [("cpu", 4), ("node", 3)]
         assert buffers["levels"][0]["taken"] > 1000
         assert (buffers["numa"]["nodes"], buffers["numa"]["failures"]) == (3, 0)

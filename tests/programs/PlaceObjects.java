@@ -17,6 +17,11 @@ final class PlaceObjects {
   private static final int COLLECTIONS_ALONE = 2;
   private static final int SAMPLES = 4;
 
+  /**
+   * More than buffers and spares hold when eden has no more: then a thread takes another node's.
+   */
+  private static final int MOST_LEFT = 8 << 20;
+
   private PlaceObjects() {}
 
   static native void stayOn(int cpu);
@@ -84,7 +89,10 @@ final class PlaceObjects {
         absentNow += node < 0 ? 1 : 0;
         remoteNow += node >= 0 && node != own ? 1 : 0;
       }
-      // Otherwise some of them were copied out of eden meanwhile.
+      for (int more = 0; more < MOST_LEFT / BYTES; more++) {
+        objects[0] = new byte[BYTES];
+      }
+      // Otherwise some were copied out of eden meanwhile, or eden had come to its end.
       if (!collected.refersTo(null)) {
         sample++;
         local += localNow;
