@@ -31,9 +31,12 @@ void keep(Range range, std::uint64_t least_bytes) {
       }
     }
     const Range piece{.begin = range.begin, .end = std::max(range.begin, first.begin)};
-    if (piece.end - piece.begin >= least_bytes && g_round.found_count < kMostCandidates) {
+    const std::uint64_t bytes = piece.end - piece.begin;
+    if (bytes >= least_bytes && g_round.found_count < kMostCandidates) {
       g_round.found[g_round.found_count++] = piece;
-      g_round.found_pages += (piece.end - piece.begin) / g_state.page_bytes;
+      g_round.found_pages += bytes / g_state.page_bytes;
+    } else {
+      g_round.small_bytes += bytes;
     }
     range.begin = std::max(first.end, piece.end);
   }
@@ -73,7 +76,8 @@ class Runs {
   void inaccessible(Range range) {
     const std::uintptr_t arena = (range.begin - 1) / kArenaBytes * kArenaBytes;
     if (run_.end == range.begin && range.end % kArenaBytes == 0 && accessible_from_ <= arena) {
-      run_.end = std::max(run_.begin, std::min(run_.end, arena));
+      g_round.small_bytes += run_.end - arena;
+      run_.end = arena;
     }
     finish();
     if (range.end - range.begin <= kStackGuardMost) {
@@ -141,6 +145,7 @@ void read_mappings(const Shared& shared) {
   g_round.found_count = 0;
   g_round.found_pages = 0;
   g_round.left_out_bytes = 0;
+  g_round.small_bytes = 0;
   g_round.mappings = 0;
   const bool with_brk = shared.with_brk.load(std::memory_order_relaxed) != 0;
   Runs runs(std::max<std::uint64_t>(shared.least_mapping_bytes.load(std::memory_order_relaxed),
@@ -152,12 +157,14 @@ void read_mappings(const Shared& shared) {
     ++g_round.mappings;
     g_round.jvm = g_round.jvm || mapping.jvm;
     const bool may_be = mapping.anonymous || (mapping.brk && with_brk);
-    if (may_be && mapping.readable && mapping.writable && !mapping.executable) {
+    const bool is_data = mapping.readable && mapping.writable && !mapping.executable;
+    if (may_be && is_data) {
       runs.add({.begin = mapping.begin, .end = mapping.end});
     } else if (may_be && !mapping.readable && !mapping.writable && !mapping.executable) {
       add_inaccessible(mapping, at, runs);
     } else {
       runs.finish();
+      g_round.small_bytes += mapping.brk && is_data ? mapping.end - mapping.begin : 0;
     }
   }
   runs.finish();

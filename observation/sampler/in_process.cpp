@@ -59,17 +59,30 @@ namespace {
 
 constexpr std::uint64_t kMiB = 1U << 20U;
 
-// What may be a stack (README.md), where it is more than a tenth.
-std::string left_out_in_words(const Shared& shared) {
+// "PART of ALL MiB", where that is a tenth and a MiB, or more; else nothing.
+std::string if_much(std::uint64_t part, std::uint64_t all) {
   constexpr std::uint64_t kTenth = 10;
-  const std::uint64_t left_out = shared.left_out_bytes.load(std::memory_order_relaxed);
-  const std::uint64_t all = left_out + shared.candidate_bytes.load(std::memory_order_relaxed);
-  if (left_out < std::max(all / kTenth, kMiB)) {
-    return "";
+  return part < std::max(all / kTenth, kMiB)
+             ? ""
+             : std::to_string(part / kMiB) + " of " + std::to_string(all / kMiB) + " MiB";
+}
+
+// What is not sampled, and why (README.md).
+std::string left_out_in_words(const Shared& shared) {
+  const std::uint64_t maybe_stacks = shared.left_out_bytes.load(std::memory_order_relaxed);
+  const std::uint64_t large = maybe_stacks + shared.candidate_bytes.load(std::memory_order_relaxed);
+  const std::uint64_t small = shared.small_bytes.load(std::memory_order_relaxed);
+  std::string words;
+  if (const std::string much = if_much(maybe_stacks, large); !much.empty()) {
+    words =
+        much + " in large pieces are not sampled: they lie behind a small inaccessible region, as stacks do";
   }
-  return std::to_string(left_out / kMiB) + " of " + std::to_string(all / kMiB) +
-         " MiB in large pieces are not sampled: they lie behind a small inaccessible region, as stacks do; "
-         "--monitor hint-faults sees them";
+  if (const std::string much = if_much(small, large + small); !much.empty()) {
+    words += words.empty() ? "" : "; ";
+    words += much + " are not sampled: they are malloc's for small objects, or in pieces of less than " +
+             std::to_string(shared.least_mapping_bytes.load() >> 10U) + " KiB, or in too many pieces";
+  }
+  return words.empty() ? "" : words + "; --monitor hint-faults sees them";
 }
 
 std::string fault_in_words(const Shared& shared) {

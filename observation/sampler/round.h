@@ -21,6 +21,7 @@ struct Round {
   std::size_t found_count{};
   std::uint64_t found_pages{};
   std::uint64_t left_out_bytes{};  // large enough, but maybe stacks
+  std::uint64_t small_bytes{};     // malloc's, in small pieces, or in more pieces than there are places for
   std::uint32_t number{};
   std::uint64_t position{};  // of the walk over all pages
   std::uint64_t walked_pages{};

@@ -257,6 +257,7 @@ std::uint64_t one_round(Shared& shared, Budget& budget, std::uint64_t elapsed) {
   keep_apart(shared);
   shared.candidate_bytes.store(g_round.found_pages * g_state.page_bytes, std::memory_order_relaxed);
   shared.left_out_bytes.store(g_round.left_out_bytes, std::memory_order_relaxed);
+  shared.small_bytes.store(g_round.small_bytes, std::memory_order_relaxed);
   say(shared, g_round.found_pages == 0 ? Standing::idle : Standing::sampling);
   const std::uint64_t now = now_nanoseconds();
   const bool heard = now < shared.alive_nanoseconds.load(std::memory_order_relaxed) + kForgottenAfter;

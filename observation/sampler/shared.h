@@ -56,6 +56,8 @@ struct Shared {
   // Large enough: what is chosen from, and what is not because it may be a stack (README.md).
   std::atomic<std::uint64_t> candidate_bytes{0};
   std::atomic<std::uint64_t> left_out_bytes{0};
+  // malloc's, in small pieces, or in more pieces than there are places for.
+  std::atomic<std::uint64_t> small_bytes{0};
   // Of Standing::fault: siginfo_t's si_code, and its address.
   std::atomic<std::int32_t> fault_code{0};
   std::atomic<std::uint64_t> fault_address{0};

@@ -32,6 +32,7 @@ struct Line {
   std::uintptr_t begin;
   std::uintptr_t end;
   const char* rights;
+  const char* name = "";
 };
 using Found = std::vector<std::pair<std::uintptr_t, std::uintptr_t>>;
 
@@ -39,7 +40,7 @@ Found found_in(std::initializer_list<Line> lines, std::initializer_list<std::uin
   std::ostringstream text;
   for (const Line& line : lines) {
     text << std::hex << kAt + (line.begin * kPage) << '-' << kAt + (line.end * kPage) << ' ' << line.rights
-         << " 00000000 00:00 0 \n";
+         << " 00000000 00:00 0 " << line.name << "\n";
   }
   g_text = text.str();
   g_round.snapshot_count = 0;
@@ -81,6 +82,39 @@ TEST(Candidates, AStacksGuardIsKnownAlsoWhereItIsJoined) {
             (Found{{0, 300}, {2349, 2700}}));
   EXPECT_EQ(found_in({{0, 300, "rw-p"}, {300, 302, "---p"}, {302, 2700, "rw-p"}}, {301}),
             (Found{{0, 300}, {2349, 2700}}));
+}
+
+std::uint64_t small_pages() { return g_round.small_bytes / kPage; }
+
+TEST(Candidates, MemoryInSmallPiecesIsCounted) {
+  EXPECT_EQ(found_in({{0, 256, "rw-p"}, {300, 555, "rw-p"}, {600, 700, "r--p"}, {800, 900, "rwxp"}}, {}),
+            (Found{{0, 256}}));
+  EXPECT_EQ(small_pages(), 255);
+}
+
+TEST(Candidates, MallocsMemoryIsCounted) {
+  constexpr std::uintptr_t kArena = (64U << 20U) / kPage;
+  EXPECT_EQ(found_in({{0, 1000, "rw-p", "[heap]"},
+                      {2000, 2010, "r--p", "[heap]"},
+                      {kArena - 300, kArena + 500, "rw-p"},
+                      {kArena + 500, 2 * kArena, "---p"},
+                      {2 * kArena, 2 * kArena + 20, "rw-p"},
+                      {2 * kArena + 20, 3 * kArena, "---p"}},
+                     {}),
+            (Found{{kArena - 300, kArena}}));
+  EXPECT_EQ(small_pages(), 1000 + 500 + 20);
+}
+
+// Behind few pages that nobody may access, as behind an arena that is nearly full.
+TEST(Candidates, AnArenaIsNotTakenForAStack) {
+  constexpr std::uintptr_t kArena = (64U << 20U) / kPage;
+  EXPECT_EQ(
+      found_in(
+          {{kArena - 4, kArena, "---p"}, {kArena, kArena + 500, "rw-p"}, {kArena + 500, 2 * kArena, "---p"}},
+          {}),
+      Found{});
+  EXPECT_EQ(g_round.left_out_bytes, 0U);
+  EXPECT_EQ(small_pages(), 500);
 }
 
 TEST(Candidates, AMappingMayGrowWhileTheyAreRead) {

@@ -315,6 +315,18 @@ TEST(InProcess, SaysWhatItLeavesOutAsMaybeStacks) {
   EXPECT_EQ(threads.finish().status, 0);
 }
 
+TEST(InProcess, SaysHowMuchIsMallocs) {
+  Program program(scenario("scattered"));
+  program.wait_for_touches(kEnough);
+  const std::string hindrance = program.hindrance();
+  EXPECT_TRUE(hindrance.starts_with("24 of 3")) << hindrance << ", 32 MiB and what the libraries have";
+  EXPECT_TRUE(
+      hindrance.ends_with(" MiB are not sampled: they are malloc's for small objects, or in pieces of less "
+                          "than 1024 KiB, or in too many pieces; --monitor hint-faults sees them"))
+      << hindrance;
+  EXPECT_EQ(program.finish().status, 0);
+}
+
 // So that each of its pages can be moved to where it is used.
 TEST(InProcess, SplitsHugePages) {
   Program program(scenario("huge", "3"));

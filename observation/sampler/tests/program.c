@@ -432,6 +432,7 @@ static const struct {
     {"left", left},
     {"take_signal", take_signal},
     {"fenced", fenced},
+    {"scattered", scattered},
     {"ends_like_an_arena", ends_like_an_arena},
     {"between_inaccessible", between_inaccessible},
     {"huge", huge},

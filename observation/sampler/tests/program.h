@@ -26,6 +26,7 @@ void sum_all(const unsigned char* at);
 
 // How memory lies that is to be sampled (program_layouts.c).
 void fenced(void);
+void scattered(void);
 void ends_like_an_arena(void);
 void between_inaccessible(void);
 void huge(void);

@@ -1,6 +1,7 @@
 // Scenarios of the sampled program about where its memory lies.
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -21,6 +22,29 @@ void fenced(void) {
     sum_all(at);
     sum_all(fence + kPage);
   }
+}
+
+// Twice as much in small objects, and as much again in a thread's.
+static unsigned char* g_last;
+static void* small_objects(void* bytes) {
+  enum { kEach = 65536 };
+  for (size_t made = 0; made < (size_t)bytes; made += kEach) {
+    unsigned char* const one = malloc(kEach);
+    CHECK(one != NULL);
+    memset(one, 1, kEach);
+    g_last = one;
+  }
+  return NULL;
+}
+void scattered(void) {
+  pthread_t thread;
+  small_objects((void*)(2 * kBytes));
+  CHECK(pthread_create(&thread, NULL, small_objects, (void*)kBytes) == 0 && pthread_join(thread, NULL) == 0);
+  const unsigned char* const at = memory();
+  while (more()) {
+    sum_all(at);
+  }
+  CHECK(*g_last == 1);
 }
 
 // All there is ends where one of malloc's arenas would.
