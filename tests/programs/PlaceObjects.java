@@ -20,7 +20,7 @@ final class PlaceObjects {
   /**
    * More than buffers and spares hold when eden has no more: then a thread takes another node's.
    */
-  private static final int MOST_LEFT = 8 << 20;
+  private static final int MOST_LEFT = 12 << 20;
 
   private PlaceObjects() {}
 

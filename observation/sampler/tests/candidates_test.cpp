@@ -36,7 +36,7 @@ struct Line {
 };
 using Found = std::vector<std::pair<std::uintptr_t, std::uintptr_t>>;
 
-Found found_in(std::initializer_list<Line> lines, std::initializer_list<std::uintptr_t> guarded) {
+Found found_in(const std::vector<Line>& lines, std::initializer_list<std::uintptr_t> guarded) {
   std::ostringstream text;
   for (const Line& line : lines) {
     text << std::hex << kAt + (line.begin * kPage) << '-' << kAt + (line.end * kPage) << ' ' << line.rights
@@ -90,6 +90,15 @@ TEST(Candidates, MemoryInSmallPiecesIsCounted) {
   EXPECT_EQ(found_in({{0, 256, "rw-p"}, {300, 555, "rw-p"}, {600, 700, "r--p"}, {800, 900, "rwxp"}}, {}),
             (Found{{0, 256}}));
   EXPECT_EQ(small_pages(), 255);
+}
+
+TEST(Candidates, MemoryInMorePiecesThanThereArePlacesForIsCounted) {
+  std::vector<Line> lines;
+  for (std::uintptr_t piece = 0; piece < kMostCandidates + 2; ++piece) {
+    lines.push_back({piece * 1000, (piece * 1000) + 300, "rw-p"});
+  }
+  EXPECT_EQ(found_in(lines, {}).size(), kMostCandidates);
+  EXPECT_EQ(small_pages(), 2 * 300);
 }
 
 TEST(Candidates, MallocsMemoryIsCounted) {
