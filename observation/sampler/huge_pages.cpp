@@ -52,13 +52,32 @@ Range block_of(std::uintptr_t address) {
 // the lock, for which the program's threads wait; a hint for memory that is gone meanwhile does no harm.
 void split_at(std::uintptr_t page) { syscall(SYS_madvise, page, g_state.page_bytes, MADV_COLD); }
 
-// Where the program still has there what it had when the mappings were read.
+// Where the program still has there what it had when the mappings were read. Whether it has.
 bool forbid_joining(const Candidate& candidate, Range part) {
   const std::scoped_lock locked(g_state.lock);
   if (candidate.live) {
     syscall(SYS_madvise, part.begin, part.end - part.begin, MADV_NOHUGEPAGE);
   }
   return candidate.live;
+}
+
+// Whether nothing is left to do: what has changed meanwhile is looked at again in the next round, as a thread
+// that begins may have changed it.
+bool separates(Range block) {
+  bool done = true;
+  g_round.split.erase(block.begin);
+  for (const Candidate& one : g_state.candidates[g_state.newest]) {
+    if (one.range.overlaps(block)) {
+      const std::uintptr_t begin = std::max(one.range.begin, block.begin);
+      // Linux joins no half of a block.
+      if (forbid_joining(one, {.begin = begin, .end = std::min(one.range.end, block.end)})) {
+        split_at(begin);
+      } else {
+        done = false;
+      }
+    }
+  }
+  return done;
 }
 
 }  // namespace
@@ -82,23 +101,8 @@ void see_joined() {
 void keep_apart(Shared& shared) {
   for (auto& slot : shared.apart) {
     const std::uint64_t address = slot.load(std::memory_order_relaxed);
-    if (address == 0) {
-      continue;
-    }
-    slot.store(0, std::memory_order_relaxed);
-    if (g_round.huge_bytes == 0) {
-      continue;
-    }
-    const Range block = block_of(address);
-    g_round.split.erase(block.begin);
-    for (const Candidate& one : g_state.candidates[g_state.newest]) {
-      if (one.range.overlaps(block)) {
-        const std::uintptr_t begin = std::max(one.range.begin, block.begin);
-        // Linux joins no half of a block.
-        if (forbid_joining(one, {.begin = begin, .end = std::min(one.range.end, block.end)})) {
-          split_at(begin);
-        }
-      }
+    if (address != 0 && (g_round.huge_bytes == 0 || separates(block_of(address)))) {
+      slot.store(0, std::memory_order_relaxed);
     }
   }
 }

@@ -126,15 +126,24 @@ TEST_F(TwoHugePages, OneThatIsKeptApartIsSplitAtOnce) {
   EXPECT_EQ(parts_after(0, keep_both_apart), 0);
 }
 
-// What is there now may be somebody else's.
-TEST_F(TwoHugePages, OneWhoseMemoryHasChangedMeanwhileIsLeftAlone) {
+// What is there now may be somebody else's. Or it is the same, and a thread began: the next round tells.
+TEST_F(TwoHugePages, OneWhoseMemoryHasChangedMeanwhileWaits) {
   const auto shared = std::make_unique<Shared>();
-  for (const bool live : {false, true}) {
+  shared->apart[0] = begin_ + kBytes;
+  for (const bool live : {false, false, true}) {
     g_state.candidates[g_state.newest][0].live = live;
-    shared->apart[0] = begin_ + kBytes;
     keep_apart(*shared);
     EXPECT_EQ(is_kept_apart(getpid(), begin_ + kBytes), live);
+    EXPECT_EQ(shared->apart[0] == 0, live);
   }
+}
+
+TEST_F(TwoHugePages, MemoryThatIsGoneIsNotWaitedFor) {
+  const auto shared = std::make_unique<Shared>();
+  g_state.candidates[g_state.newest][0].live = false;
+  shared->apart[0] = begin_ + (64 * kBytes);
+  keep_apart(*shared);
+  EXPECT_EQ(shared->apart[0], 0U);
 }
 
 }  // namespace

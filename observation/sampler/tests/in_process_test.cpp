@@ -17,6 +17,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -74,6 +75,7 @@ class Program {
     reader_ = std::thread([this] {
       char buffer[4096];
       for (ssize_t got = 0; (got = read(output_[0], buffer, sizeof(buffer))) > 0;) {
+        const std::scoped_lock locked(output_lock_);
         ran_.output.append(buffer, static_cast<std::size_t>(got));
       }
     });
@@ -93,8 +95,9 @@ class Program {
   [[nodiscard]] std::string standing() const { return side_->standing(); }
   [[nodiscard]] std::string hindrance() const { return monitor_->hindrance(); }
   [[nodiscard]] std::uint64_t nanoseconds_inside() const { return monitor_->nanoseconds_inside(); }
-  [[nodiscard]] std::uint64_t lowest_touch() const {
-    return std::ranges::min(ran_.touches, {}, &Touch::address).address;
+  [[nodiscard]] bool has_touched(std::uint64_t begin, std::uint64_t end) const {
+    return std::ranges::any_of(
+        ran_.touches, [&](const Touch& touch) { return begin <= touch.address && touch.address < end; });
   }
   bool keep_apart(std::uint64_t address) { return monitor_->keep_apart(address); }
   [[nodiscard]] const Sees& sees() const { return monitor_->sees(); }
@@ -116,6 +119,18 @@ class Program {
            waitid(P_PID, static_cast<id_t>(child_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
            ended.si_pid == 0) {
       drain();
+      usleep(20000);
+    }
+  }
+  // The first line that it printed.
+  std::istringstream wait_for_line() {
+    while (true) {
+      {
+        const std::scoped_lock locked(output_lock_);
+        if (ran_.output.find('\n') != std::string::npos) {
+          return std::istringstream(ran_.output);
+        }
+      }
       usleep(20000);
     }
   }
@@ -142,6 +157,7 @@ class Program {
  private:
   std::unique_ptr<InProcess> side_;
   std::unique_ptr<Monitor> monitor_;
+  std::mutex output_lock_;
   int output_[2] = {-1, -1};
   int input_[2] = {-1, -1};
   pid_t child_ = -1;
@@ -349,9 +365,16 @@ TEST(InProcess, KeepsPartsOfHugePagesApart) {
     GTEST_SKIP() << "SKIPPED: no transparent huge pages here";
   }
   Program program(scenario("attribution"));
-  program.wait_for_touches(kEnough);
-  // In a thread's 8 MiB, and not at their ends, which a block may go beyond.
-  const std::uint64_t address = program.lowest_touch() + (3U << 20U);
+  long thread = 0;
+  std::uint64_t memory = 0;
+  ASSERT_TRUE(program.wait_for_line() >> thread >> std::hex >> memory);
+  // It cannot be kept apart before it is sampled.
+  while (!program.has_touched(memory, memory + (8U << 20U))) {
+    program.drain();
+    usleep(20000);
+  }
+  // Not at the ends of the thread's 8 MiB, which a block may go beyond.
+  const std::uint64_t address = memory + (3U << 20U);
   EXPECT_FALSE(is_kept_apart(program.process(), address));
   EXPECT_TRUE(program.keep_apart(address));
   while (!is_kept_apart(program.process(), address)) {
