@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <tuple>
+
+#include "memgraft/placement/neighbours.h"
 
 namespace memgraft::placement {
 
@@ -15,43 +18,84 @@ struct Verdict {
   Stay why = Stay::best;
   std::size_t to = 0;
   double worth = 0;  // nanoseconds
+  bool by_neighbours = false;
+};
+
+// What a page is judged by: its own touches, or those of the pages around it.
+struct Evidence {
+  std::span<const float> touches;
+  std::uint32_t shared_by = 1;  // pages
+  float span = 1;
+  float accesses_per_touch = 1;
 };
 
 class Judge {
  public:
   Judge(const Profile& profile, const Situation& situation, const Settings& settings)
-      : profile_(profile), situation_(situation), settings_(settings) {}
+      : profile_(profile), situation_(situation), settings_(settings) {
+    if (settings.neighbours) {
+      neighbours_.emplace(profile);
+    }
+  }
 
   [[nodiscard]] Verdict judge(std::size_t place) const {
     const Page& page = profile_.pages()[place];
-    const auto touches = profile_.touches(place);
     if (page.node < 0) {
       return {.why = Stay::nowhere};
     }
+    const auto touches = profile_.touches(place);
+    const Verdict own =
+        judge(page, {.touches = touches, .span = page.span, .accesses_per_touch = page.accesses_per_touch});
+    if (own.why != Stay::few || !neighbours_) {
+      return own;
+    }
+    const Around around = neighbours_->around(place);
+    if (around.touches.empty()) {
+      return own;
+    }
+    Verdict theirs = judge(page, {.touches = around.touches,
+                                  .shared_by = around.pages,
+                                  .span = around.span,
+                                  .accesses_per_touch = around.accesses_per_touch});
+    theirs.by_neighbours = true;
+    const bool tells = theirs.why != Stay::best && theirs.why != Stay::share && theirs.why != Stay::few;
+    return is_untouched(touches) || (tells && own.to == theirs.to) ? theirs : own;
+  }
+
+ private:
+  static bool is_untouched(std::span<const float> touches) {
+    return std::ranges::all_of(touches, [](float count) { return count == 0; });
+  }
+
+  [[nodiscard]] Verdict judge(const Page& page, const Evidence& evidence) const {
     const auto from = static_cast<std::size_t>(page.node);
-    const std::size_t best = best_node(touches, from, page.pages, /*any=*/true);
+    if (is_untouched(evidence.touches)) {
+      return {.why = Stay::few, .to = from};
+    }
+    const std::size_t best = best_node(evidence.touches, from, page.pages, /*any=*/true);
     if (best == from) {
       return {.why = Stay::best};
     }
-    const std::size_t to = best_node(touches, from, page.pages, /*any=*/false);
+    const std::size_t to = best_node(evidence.touches, from, page.pages, /*any=*/false);
     if (to == from) {
-      return {.why = Stay::forbidden};
+      return {.why = Stay::forbidden, .to = best};
     }
-    const double saved = surely_saved(touches, from, to);
-    if (saved <= 0 || saved < settings_.least_share * cost(touches, from)) {
-      return {.why = Stay::share};
+    const Saving saving = saving_of(evidence.touches, from, to);
+    const double least = settings_.least_share * cost(evidence.touches, from);
+    const double sure = saving.mean - (settings_.doubt * saving.deviation);
+    if (sure <= 0 || sure < least) {
+      return {.why = saving.mean < least ? Stay::share : Stay::few, .to = to};
     }
     if (is_frozen(page, situation_.interval)) {
-      return {.why = Stay::frozen};
+      return {.why = Stay::frozen, .to = to};
     }
-    const double worth = remaining_saving(page, saved) - (page.pages * situation_.move_nanoseconds);
+    const double worth = remaining_saving(evidence, sure) - (page.pages * situation_.move_nanoseconds);
     if (settings_.must_pay && worth <= 0) {
-      return {.why = Stay::payback};
+      return {.why = Stay::payback, .to = to};
     }
     return {.why = Stay::moves, .to = to, .worth = worth};
   }
 
- private:
   // Of all touches, if the page lay on that node: as distances.
   [[nodiscard]] double cost(std::span<const float> touches, std::size_t node) const {
     double sum = 0;
@@ -79,9 +123,13 @@ class Judge {
     return best;
   }
 
-  // What the touches that were seen would have cost less, as distances, and less by `doubt` standard
-  // deviations: that many touches are a sample, counts with the standard deviation of their square root.
-  [[nodiscard]] double surely_saved(std::span<const float> touches, std::size_t from, std::size_t to) const {
+  // What the touches that were seen would have cost less, as distances, and by how much that may be wrong:
+  // that many touches are a sample, counts with the standard deviation of their square root.
+  struct Saving {
+    double mean = 0;
+    double deviation = 0;
+  };
+  [[nodiscard]] Saving saving_of(std::span<const float> touches, std::size_t from, std::size_t to) const {
     double saved = 0;
     double variance = 0;
     for (std::size_t by = 0; by < touches.size(); ++by) {
@@ -89,17 +137,18 @@ class Judge {
       saved += touches[by] * each;
       variance += touches[by] * each * each;
     }
-    return saved - (settings_.doubt * std::sqrt(variance));
+    return {.mean = saved, .deviation = std::sqrt(variance)};
   }
 
-  [[nodiscard]] double remaining_saving(const Page& page, double saved) const {
-    const double nanoseconds = saved / kLocalDistance * settings_.local_nanoseconds;
-    return nanoseconds * page.accesses_per_touch / page.span * situation_.remaining_intervals;
+  [[nodiscard]] double remaining_saving(const Evidence& evidence, double saved) const {
+    const double nanoseconds = saved / kLocalDistance * settings_.local_nanoseconds / evidence.shared_by;
+    return nanoseconds * evidence.accesses_per_touch / evidence.span * situation_.remaining_intervals;
   }
 
   const Profile& profile_;
   const Situation& situation_;
   const Settings& settings_;
+  std::optional<Neighbours> neighbours_;
 };
 
 struct Candidate {
@@ -132,7 +181,8 @@ Plan plan(const Profile& profile, const Situation& situation, const Settings& se
                                      .pages = page.pages,
                                      .from = static_cast<std::size_t>(page.node),
                                      .to = verdict.to,
-                                     .saved_nanoseconds = verdict.worth}});
+                                     .saved_nanoseconds = verdict.worth,
+                                     .by_neighbours = verdict.by_neighbours}});
     }
   }
   sort_by_worth(candidates);

@@ -44,7 +44,7 @@ void Profile::rebuild(std::size_t slots) {
   }
 }
 
-std::size_t Profile::add(const Seen& seen) {
+std::size_t Profile::add(std::uint64_t address, std::uint32_t pages) {
   if (pages_.size() >= most_) {
     make_room();
   }
@@ -52,24 +52,33 @@ std::size_t Profile::add(const Seen& seen) {
     rebuild(slots_.size() * 2);
   }
   Page page;
-  page.address = seen.address;
-  page.pages = seen.pages;
+  page.address = address;
+  page.pages = pages;
   page.span = 1;
   pages_.push_back(page);
   touches_.resize(pages_.size() * nodes_, 0);
-  slots_[slot_of(seen.address)] = static_cast<std::uint32_t>(pages_.size());
+  slots_[slot_of(address)] = static_cast<std::uint32_t>(pages_.size());
   return pages_.size() - 1;
 }
 
 Page& Profile::count(const Seen& seen) {
   const auto known = find(seen.address);
-  const std::size_t place = known ? *known : add(seen);
+  const std::size_t place = known ? *known : add(seen.address, seen.pages);
   touches_[(place * nodes_) + seen.node] += 1;
   Page& page = pages_[place];
   page.last_thread = seen.thread;
   page.touched_ago = 0;
   page.accesses_per_touch = seen.accesses;
   page.stores += seen.store.value_or(false) ? 1.0F : 0.0F;
+  return page;
+}
+
+Page& Profile::add_untouched(std::uint64_t address) {
+  if (const auto known = find(address)) {
+    return pages_[*known];
+  }
+  Page& page = pages_[add(address, 1)];
+  page.touched_ago = UINT16_MAX;  // the first to make room for others
   return page;
 }
 

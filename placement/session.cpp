@@ -22,6 +22,7 @@ constexpr std::uint64_t kReserve = 32;  // a 32th of a node's memory stays free:
 constexpr double kTakingShare = 0.6;
 constexpr double kAskingShare = 0.2;
 constexpr double kReadingShare = 0.1;
+constexpr double kNeighboursShare = 0.1;
 constexpr Budget::Seconds kSavedUp{0.05};
 constexpr std::uint64_t kLeastKept = 1024;  // one touch in so many
 
@@ -79,7 +80,8 @@ Session::Session(pid_t process, const Topology& topology, observation::Monitor& 
       mappings_(process, plans_.root),
       taking_(kTakingShare * plans_.observing_cpu, kSavedUp),
       asking_(kAskingShare * plans_.observing_cpu, kSavedUp),
-      reading_(kReadingShare * plans_.observing_cpu, kSavedUp) {
+      reading_(kReadingShare * plans_.observing_cpu, kSavedUp),
+      neighbours_(kNeighboursShare * plans_.observing_cpu, kSavedUp) {
   now_.accesses = square(topology.size());
   now_.moved = square(topology.size());
   // Also tells whether the process can be asked at all.
@@ -223,6 +225,7 @@ void Session::settle(const Move& move, Outcome outcome) {
   if (outcome == Outcome::moved) {
     now_.moved[move.from][move.to] += page.pages;
     now_.moved_back += std::cmp_equal(move.to, page.home) ? page.pages : 0;
+    now_.moved_by_neighbours += page.by_neighbours ? page.pages : 0;
     note_move(page, move.to, number_, plans_.settings);
     return;
   }
@@ -260,6 +263,7 @@ void Session::propose(const std::vector<Move>& moves) {
     if (std::cmp_not_equal(page.wanted, move.to)) {
       page.wanted = static_cast<std::int16_t>(move.to);
       now_.moved[move.from][move.to] += move.pages;
+      now_.moved_by_neighbours += move.by_neighbours ? move.pages : 0;
     }
   }
 }
@@ -284,6 +288,19 @@ Situation Session::situation() {
   return made;
 }
 
+// By neighbours as often as their budget goes: with a million pages that takes half a second.
+Plan Session::decide() {
+  Settings settings = plans_.settings;
+  settings.neighbours = settings.neighbours && neighbours_.allows();
+  const Situation now = situation();
+  if (!settings.neighbours) {
+    return plan(profile_, now, settings);
+  }
+  Plan planned;
+  neighbours_.spend([&] { planned = plan(profile_, now, settings); });
+  return planned;
+}
+
 // Pages that are no longer what they were: unmapped, or part of a huge page now, or of none any more.
 void Session::forget_gone() {
   for (std::size_t place = profile_.pages().size(); place-- > 0;) {
@@ -304,9 +321,10 @@ Interval Session::end_interval(bool last) {
         }
       });
     }
-    Plan planned = plan(profile_, situation(), plans_.settings);
+    Plan planned = decide();
     mover_.clear_full();
     now_.held = planned.pages;
+    add_neighbours(planned.moves);
     if (plans_.dry_run) {
       propose(planned.moves);
     } else {

@@ -64,6 +64,8 @@ class Summary(Format):
     pages: NonNegativeInt
     moved: NonNegativeInt
     moved_back: NonNegativeInt
+    moved_by_neighbours: NonNegativeInt = 0
+    """Of those, pages that moved for the touches of the pages around them."""
     refused: dict[str, NonNegativeInt]
     held: dict[str, NonNegativeInt] = Field(default_factory=dict)
     frozen: NonNegativeInt

@@ -31,6 +31,7 @@ BY_FAULTS = ("faults-in-process", "hint-faults")
 """Monitors that see when a page is used again, and not how often it is."""
 HELD = {
     "share": "used by others about as much",
+    "few": "touched too seldom to tell",
     "payback": "not worth the move",
     "rate": "beyond --pages-per-second",
     "frozen": "frozen",
@@ -64,6 +65,7 @@ class Asked:
     freeze_for: int | None = None
     least_share: float | None = None
     ignore_move_cost: bool = False
+    ignore_neighbours: bool = False
     pages_per_second: int | None = None
     sampling_rate: int | None = None
     sampling_cpu: float | None = None
@@ -110,6 +112,7 @@ class Asked:
             "--dry-run": self.dry_run,
             "--map": self.map,
             "--ignore-move-cost": self.ignore_move_cost,
+            "--ignore-neighbours": self.ignore_neighbours,
             "--bind-threads": self.bind_threads,
             "--numa-balancing": self.numa_balancing,
         }
@@ -225,6 +228,9 @@ def lines(placed: Placed) -> Iterator[tuple[str, str]]:
     moved = count_of(summary.moved, "page")
     moved += f" ({bytes_of(summary.moved * start.page_bytes)})" if summary.moved else ""
     moved += f", {summary.moved_back:,} of them back" if summary.moved_back else ""
+    moved += (
+        f", {summary.moved_by_neighbours:,} for touches of pages around them" if summary.moved_by_neighbours else ""
+    )
     yield ("would move" if start.dry_run else "moved"), moved
     yield "frozen", f"{count_of(summary.frozen, 'page')} at the end"
     if held := _by_reason(summary.held, HELD):

@@ -61,6 +61,12 @@ def place(
         bool,
         typer.Option("--ignore-move-cost", help="Move pages even if the rest of the run would not pay for it."),
     ] = False,
+    ignore_neighbours: Annotated[
+        bool,
+        typer.Option(
+            "--ignore-neighbours", help="Judge each page by its own touches only, not by those of the pages around it."
+        ),
+    ] = False,
     pages_per_second: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="No more pages are moved; default: 25600.")
     ] = None,
@@ -122,6 +128,7 @@ def place(
         freeze_for=freeze_for,
         least_share=least_share,
         ignore_move_cost=ignore_move_cost,
+        ignore_neighbours=ignore_neighbours,
         pages_per_second=pages_per_second,
         sampling_rate=sampling_rate,
         sampling_cpu=sampling_cpu,

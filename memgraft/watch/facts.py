@@ -27,6 +27,7 @@ REASONS = {
 }
 RULES = {
     "share": "too small a share",
+    "few": "too few touches to tell",
     "payback": "would not pay",
     "rate": "rate limit",
     "frozen": "frozen",
@@ -102,12 +103,14 @@ def numbers(start: Start, state: State) -> list[Row]:
     """The small table: this interval, and since the start where both say something."""
     interval, moved = state.interval, int(state.moved.sum())
     share = state.cpu_share
+    beside = interval.moved_by_neighbours
     per_second = "" if share is None else f" ({three_digits(share * MILLI)} ms a second, {percent(share)} of a CPU)"
     return [
         ("samples", f"{interval.samples:,}; {interval.unknown:,} on pages whose node is unknown"),
         *([("hindered", interval.hindrance)] if interval.hindrance else []),
         ("lost samples", _twice(interval.lost, state.lost_so_far)),
         ("would be moved" if start.dry_run else "moved", _twice(moved, int(state.moved_so_far.sum()), "pages")),
+        *([("for touches around them", count_of(beside, "page"))] if beside else []),
         ("refused", _by(interval.refused, REASONS)),
         ("refused since the start", _by(state.refused_so_far, REASONS)),
         ("held back", _by(interval.held, RULES)),

@@ -106,6 +106,7 @@ class Interval(Format):
     accesses: Matrix
     unknown: Count = 0
     moved: Matrix
+    moved_by_neighbours: Count = 0
     refused: Counts = Field(default={})
     waiting: Count = 0
     held: Counts = Field(default={})

@@ -60,6 +60,8 @@ void declare(CLI::App& app, Options& options) {
       ->capture_default_str();
   app.add_flag("--ignore-move-cost", options.ignore_move_cost,
                "move pages even if the rest of the run would not pay for it");
+  app.add_flag("--ignore-neighbours", options.ignore_neighbours,
+               "judge each page by its own touches only, not by those of the pages around it");
   app.add_option("--pages-per-second", options.pages_per_second, "pages of 4 KiB that are moved at most")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40U))
       ->capture_default_str();

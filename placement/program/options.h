@@ -34,6 +34,7 @@ struct Options {
   unsigned freeze_for = 10;
   double least_share = 0.2;
   bool ignore_move_cost = false;
+  bool ignore_neighbours = false;
   std::uint64_t pages_per_second = 25600;  // 100 MiB/s
   observation::Sampling sampling;          // of faults-in-process
   double observing_cpu = 0.01;             // CPUs

@@ -35,11 +35,9 @@ Json refused_of(const std::array<std::uint64_t, kOutcomes>& outcomes) {
 
 Json held_of(const std::array<std::uint64_t, kStays>& held) {
   const auto pages = [&](Stay stay) { return held.at(static_cast<std::size_t>(stay)); };
-  return {{"share", pages(Stay::share)},
-          {"payback", pages(Stay::payback)},
-          {"rate", pages(Stay::rate)},
-          {"frozen", pages(Stay::frozen)},
-          {"forbidden", pages(Stay::forbidden)}};
+  return {{"share", pages(Stay::share)},     {"few", pages(Stay::few)},
+          {"payback", pages(Stay::payback)}, {"rate", pages(Stay::rate)},
+          {"frozen", pages(Stay::frozen)},   {"forbidden", pages(Stay::forbidden)}};
 }
 
 Json local_share(const Matrix& accesses) {
@@ -116,6 +114,7 @@ Json start_line(const Options& options, const Start& start, const Topology& topo
                     {"freeze_for", settings.freeze_for},
                     {"least_share", settings.least_share},
                     {"must_pay", settings.must_pay},
+                    {"neighbours", settings.neighbours},
                     {"pages_per_second", options.pages_per_second},
                     {"doubt", settings.doubt},
                     {"local_nanoseconds", settings.local_nanoseconds},
@@ -147,6 +146,7 @@ Json interval_line(const Interval& interval, const Surroundings& around) {
   line["accesses"] = interval.accesses;
   line["unknown"] = interval.unknown;
   line["moved"] = interval.moved;
+  line["moved_by_neighbours"] = interval.moved_by_neighbours;
   line["refused"] = refused_of(interval.outcomes);
   line["waiting"] = interval.waiting;
   line["held"] = held_of(interval.held);
@@ -170,6 +170,7 @@ void Totals::add(const Interval& interval, const Surroundings& around) {
   unknown_ += interval.unknown;
   moved_ += sum(interval.moved);
   moved_back_ += interval.moved_back;
+  moved_by_neighbours_ += interval.moved_by_neighbours;
   kernel_moved_ += around.kernel_moved;
   hindrance_ = around.hindrance;
   for (std::size_t outcome = 0; outcome < kOutcomes; ++outcome) {
@@ -224,6 +225,7 @@ Json Totals::end_line(const End& end) const {
                      {"pages", last_.pages},
                      {"moved", moved_},
                      {"moved_back", moved_back_},
+                     {"moved_by_neighbours", moved_by_neighbours_},
                      {"refused", refused_of(outcomes_)},
                      {"held", held_of(held_)},
                      {"frozen", last_.frozen},

@@ -81,6 +81,7 @@ class Totals {
   std::uint64_t unknown_ = 0;
   std::uint64_t moved_ = 0;
   std::uint64_t moved_back_ = 0;
+  std::uint64_t moved_by_neighbours_ = 0;
   std::uint64_t kernel_moved_ = 0;
   std::array<std::uint64_t, kOutcomes> outcomes_{};
   Interval last_;

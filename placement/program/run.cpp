@@ -52,6 +52,7 @@ Settings settings_of(const Options& options) {
   settings.freeze_for = options.freeze_for;
   settings.least_share = options.least_share;
   settings.must_pay = !options.ignore_move_cost;
+  settings.neighbours = !options.ignore_neighbours;
   settings.most_pages =
       static_cast<std::uint64_t>(static_cast<double>(options.pages_per_second) * options.interval_seconds);
   return settings;

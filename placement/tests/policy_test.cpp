@@ -110,11 +110,119 @@ TEST_F(Policy, AMoveMustSaveItsShare) {
 
 TEST_F(Policy, OfFewTouchesLittleFollows) {
   lies(1, 0, {0, 2, 0});
-  EXPECT_EQ(why(1), Stay::share);
+  EXPECT_EQ(why(1), Stay::few);
   lies(1, 0, {0, 1, 0});
   EXPECT_EQ(why(1), std::nullopt) << "3 touches";
   settings_.doubt = 3;
-  EXPECT_EQ(why(1), Stay::share);
+  EXPECT_EQ(why(1), Stay::few);
+}
+
+class WithNeighbours : public Policy {
+ protected:
+  // Pages with a touch each, of the nodes that `touchers` names in turn; all lie on node 0.
+  void lie(std::uint64_t first, std::uint64_t count, const std::vector<std::size_t>& touchers) {
+    for (std::uint64_t page = first; page < first + count; ++page) {
+      std::vector<int> touches(3, 0);
+      touches[touchers[page % touchers.size()]] = 1;
+      lies(page, 0, touches);
+    }
+  }
+};
+
+TEST_F(WithNeighbours, FewTouchesDoWhereThoseAroundAgree) {
+  lie(512, 7, {1});
+  EXPECT_EQ(why(512), Stay::few) << "7 touches in all";
+  lie(519, 1, {1});
+  for (std::uint64_t page = 512; page < 520; ++page) {
+    EXPECT_EQ(why(page), std::nullopt);
+  }
+  EXPECT_TRUE(decide().moves[0].by_neighbours);
+  EXPECT_EQ(decide().moves[0].to, 1U);
+  settings_.neighbours = false;
+  EXPECT_EQ(why(512), Stay::few);
+}
+
+TEST_F(WithNeighbours, ItsOwnTouchesDoWhereTheyAreEnough) {
+  lie(512, 16, {1});
+  lies(512, 0, {0, 2, 0});
+  lies(520, 0, {0, 0, 9});
+  lies(521, 0, {4, 0, 0});
+  const Plan made = decide();
+  const auto move_of = [&](std::uint64_t page) {
+    return std::ranges::find(made.moves, page * kPageBytes, &Move::address);
+  };
+  EXPECT_FALSE(move_of(512)->by_neighbours);
+  EXPECT_TRUE(move_of(513)->by_neighbours);
+  EXPECT_EQ(move_of(520)->to, 2U);
+  EXPECT_EQ(move_of(521), made.moves.end());
+  EXPECT_EQ(why(521), Stay::best);
+}
+
+TEST_F(WithNeighbours, ThatDisagreeDoNot) {
+  lie(512, 64, {0, 1, 2});
+  lie(1024, 64, {1, 2});
+  for (std::uint64_t page = 512; page < 576; ++page) {
+    EXPECT_EQ(why(page), page % 3 == 0 ? Stay::best : Stay::few);
+    EXPECT_EQ(why(page + 512), Stay::few);
+  }
+}
+
+TEST_F(WithNeighbours, APageThatWasTouchedFromElsewhereStays) {
+  lie(512, 16, {1});
+  lie(528, 1, {2});
+  lie(529, 1, {0});
+  EXPECT_EQ(why(520), std::nullopt);
+  EXPECT_EQ(why(528), Stay::few);
+  EXPECT_EQ(why(529), Stay::best);
+}
+
+TEST_F(WithNeighbours, TheSmallestBlockWithEnoughTouchesDecides) {
+  // 512 to 519 are node 1's, all others of the 2 MiB node 2's.
+  lie(512, 512, {2});
+  for (std::uint64_t page = 512; page < 520; ++page) {
+    profile_.forget(*profile_.find(page * kPageBytes));
+  }
+  lie(512, 8, {1});
+  for (const Move& move : decide().moves) {
+    EXPECT_EQ(move.to, move.address / kPageBytes < 520 ? 1U : 2U);
+  }
+  EXPECT_EQ(decide().moves.size(), 512U);
+}
+
+TEST_F(WithNeighbours, ThoseOfTheNext2MiBAreNone) {
+  lie(1024 - 7, 14, {1});
+  EXPECT_EQ(why(1023), Stay::few);
+  EXPECT_EQ(why(1024), Stay::few);
+}
+
+TEST_F(WithNeighbours, AnUntouchedPageIsJudgedByThemAlone) {
+  lie(512, 8, {1});
+  profile_.add_untouched(520 * kPageBytes).node = 0;
+  profile_.add_untouched(521 * kPageBytes).node = 1;
+  profile_.add_untouched(2048 * kPageBytes).node = 0;
+  EXPECT_EQ(why(520), std::nullopt);
+  EXPECT_EQ(why(521), Stay::best);
+  EXPECT_EQ(why(2048), Stay::few);
+}
+
+TEST_F(WithNeighbours, AMoveMustPayForEachOfThePages) {
+  // The 8 touches of 4 pages save 52 of their distances for sure, which are 5.2 accesses to the node's own
+  // memory. A touch stands for 8 accesses, and each of the pages has a quarter of it all: 1034 ns.
+  for (std::uint64_t page = 512; page < 516; ++page) {
+    lies(page, 0, {0, 2, 0}, 8);
+  }
+  situation_.remaining_intervals = 1;
+  situation_.move_nanoseconds = 1000;
+  EXPECT_EQ(why(512), std::nullopt);
+  situation_.move_nanoseconds = 1100;
+  EXPECT_EQ(why(512), Stay::payback);
+}
+
+TEST_F(WithNeighbours, HugePagesAreNone) {
+  lie(512, 7, {1});
+  lies(519, 0, {0, 2, 0}).pages = 512;
+  EXPECT_EQ(why(512), Stay::few);
+  EXPECT_EQ(why(519), Stay::few);
 }
 
 TEST_F(Policy, AMoveMustPayInTheRestOfTheRun) {

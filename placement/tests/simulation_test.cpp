@@ -4,6 +4,8 @@
 
 #include <functional>
 #include <random>
+#include <sstream>
+#include <string>
 
 #include "fake_machine.h"
 #include "memgraft/placement/session.h"
@@ -29,13 +31,14 @@ class Pattern : public testing::Test {
   Result run(int intervals, double touches, const Toucher& toucher) {
     write_nodes(root_, kNodes);
     const Topology topology = Topology::of_system(root_.path());
+    write_mapping();
     FakeKernel kernel;
     for (std::uint64_t page = 0; page < kPages; ++page) {
       kernel.pages[kBase + (page * kPageBytes)] = 0;
     }
     FakeMonitor monitor;
     Session session(kProcess, topology, monitor,
-                    {.settings = {}, .observing_cpu = kAllItWants, .root = root_.path()}, kernel);
+                    {.settings = settings_, .observing_cpu = kAllItWants, .root = root_.path()}, kernel);
     std::mt19937 random(42);
     Result result;
     for (int interval = 0; interval < intervals; ++interval) {
@@ -61,6 +64,13 @@ class Pattern : public testing::Test {
 
   static std::size_t quarter(std::uint64_t page) { return page * kNodes / kPages; }
 
+  void write_mapping() const {
+    std::ostringstream line;
+    line << std::hex << kBase << '-' << kBase + (kPages * kPageBytes) << " rw-p 00000000 00:00 0\n";
+    root_.write("/proc/" + std::to_string(kProcess) + "/maps", line.str());
+  }
+
+  Settings settings_;
   linux_os::FakeRoot root_;
 };
 
@@ -118,6 +128,28 @@ TEST_F(Pattern, ThatChangesIsFollowed) {
   EXPECT_GT(result.local[11], 0.95);
   EXPECT_LT(result.local[12], 0.1);
   EXPECT_GT(result.local[16], 0.9);
+}
+
+// Memory so large that a page in fifty is seen in an interval: most pages move before one touch of theirs
+// was.
+TEST_F(Pattern, OfLargeMemoryEndsLocalSoonByNeighbours) {
+  settings_.must_pay = false;  // a touch is one of many that were not sampled
+  const Toucher slabs = [](std::uint64_t page, int, std::mt19937&) { return quarter(page); };
+  const Result with = run(12, 0.02, slabs);
+  EXPECT_GT(with.local[4], 0.9);
+  EXPECT_LE(with.moved, kPages);
+  settings_.neighbours = false;
+  EXPECT_LT(run(12, 0.02, slabs).local.back(), 0.4);
+}
+
+// Neighbours that two nodes use in turn, page by page, are no evidence; and none where all use all.
+TEST_F(Pattern, OfLargeMemoryThatNodesShareMovesLittle) {
+  settings_.must_pay = false;
+  const Result result =
+      run(100, 0.02, [](std::uint64_t, int, std::mt19937& random) { return random() % kNodes; });
+  EXPECT_LE(result.moved, kPages / 5);
+  EXPECT_LE(run(100, 0.02, [](std::uint64_t page, int, std::mt19937&) { return page % kNodes; }).moved,
+            kPages);
 }
 
 }  // namespace

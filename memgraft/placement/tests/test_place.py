@@ -34,8 +34,9 @@ SUMMARY = {
     "pages": 5200,
     "moved": 5000,
     "moved_back": 10,
+    "moved_by_neighbours": 300,
     "refused": {"busy": 1, "no_memory": 0, "absent": 3, "forbidden": 20, "other": 0},
-    "held": {"share": 900, "payback": 3, "rate": 0, "frozen": 2},
+    "held": {"share": 900, "few": 40, "payback": 3, "rate": 0, "frozen": 2},
     "frozen": 2,
     "waiting": 0,
     "local_before": 0.25,
@@ -115,7 +116,8 @@ def test_only_what_was_typed_is_passed_on() -> None:
         *("--interval", "0.5", "--drain", "20", "--record", "x", "--least-share", "0", "--dry-run", "--map")
     ]
     assert place.Asked(pid=7, observing_cpu=0.05).options() == ["--observing-cpu", "0.05", "--pid", "7"]
-    assert place.Asked(pid=7, ignore_move_cost=True).options() == ["--pid", "7", "--ignore-move-cost"]
+    plain = place.Asked(pid=7, ignore_move_cost=True, ignore_neighbours=True)
+    assert plain.options() == ["--pid", "7", "--ignore-move-cost", "--ignore-neighbours"]
 
 
 @pytest.mark.parametrize(
@@ -201,8 +203,9 @@ def test_what_is_shown(tmp_path: Path) -> None:
         "  samples       61,000 on 5,200 pages in 12 intervals of 5.00 s; 7 lost; 12 on pages whose node",
         "  non-local     75.0 % before (75 of 100 samples); 3.0 % after (30 of 1,000 samples)",
         "  that is       of touches, at most one of a page at a time; of all accesses the share may be another",
+        "  moved         5,000 pages (19.53 MiB), 10 of them back, 300 for touches of pages around them",
         "  frozen        2 pages at the end",
-        "  held          900 used by others about as much, 3 not worth the move, 2 frozen",
+        "  held          900 used by others about as much, 40 touched too seldom to tell, 3 not worth the move, ",
         "  refused       1 busy, 3 not there any more, 20 not allowed there",
         "  kernel moved  0 pages by its own balancing",
         "  overhead      400 ms of CPU time, 0.67 % of one CPU; 4 MiB of memory at most",

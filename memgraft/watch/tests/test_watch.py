@@ -177,7 +177,8 @@ def test_numbers_in_words(history: History) -> None:
     rows = dict(facts.numbers(history.tail.start, history.at(1)))
     assert rows["lost samples"] == "3; 3 since the start"
     assert rows["refused"] == "1 busy, 3 not present"
-    assert rows["held back"] == "90 too small a share, 3 would not pay, 2 frozen"
+    assert rows["held back"] == "90 too small a share, 20 too few touches to tell, 3 would not pay, 2 frozen"
+    assert rows["for touches around them"] == "5 pages"
     assert rows["CPU time of observing and placing"] == "12.5 ms (2.50 ms a second, 0.25 % of a CPU)"
     assert "would be moved" in dict(
         facts.numbers(history.tail.start.model_copy(update={"dry_run": True}), history.at(1))

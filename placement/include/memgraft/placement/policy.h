@@ -4,7 +4,8 @@
 // The rule is that of Tikir, "Using Hardware Monitors to Automatically Improve Memory Performance", PhD
 // thesis, University of Maryland, 2005, section 3.2: every interval each page moves to the node that touches
 // it most, and one that moves too often is frozen. To it come what the thesis leaves open: the other nodes'
-// touches are weighed with their distances (its 3.4.2), and a move must pay (its FT lost 4 %, 3.4.4).
+// touches are weighed with their distances (its 3.4.2), a move must pay (its FT lost 4 %, 3.4.4), and a page
+// with too few touches is judged by those of the pages around it.
 #pragma once
 
 #include <array>
@@ -29,6 +30,8 @@ struct Settings {
   double doubt = 1;
   // Whether the saving in the rest of the run must exceed the cost of the move.
   bool must_pay = true;
+  // Whether pages with too few touches are judged by those around them (neighbours.h).
+  bool neighbours = true;
   // Of an access to the node's own memory, which has distance 10: 90 to 120 on servers of the last ten
   // years. Twice the distance is taken for twice the time.
   double local_nanoseconds = 100;
@@ -51,11 +54,12 @@ enum class Stay : std::uint8_t {
   nowhere,    // nobody told where it lies
   forbidden,  // the better node is none of the process's, or has no room
   share,      // too little would be saved
+  few,        // its touches are too few to tell, and those of the pages around it do not tell either
   frozen,
   payback,  // the rest of the run would not pay the move
   rate      // others had precedence
 };
-inline constexpr std::size_t kStays = 8;
+inline constexpr std::size_t kStays = 9;
 
 struct Move {
   std::uint64_t address = 0;
@@ -63,6 +67,7 @@ struct Move {
   std::size_t from = 0;
   std::size_t to = 0;
   double saved_nanoseconds = 0;  // in the rest of the run, the cost of the move taken off
+  bool by_neighbours = false;    // by the touches of the pages around it
 
   friend bool operator==(const Move&, const Move&) = default;
 };

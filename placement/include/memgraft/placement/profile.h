@@ -26,6 +26,7 @@ struct Page {
   std::uint32_t frozen_until = 0;  // number of the first interval in which it may move again; 0: not frozen
   std::uint32_t seen_at = 0;       // number of the interval in which `node` was seen
   std::int16_t home = kUnknown;    // where it lay at first
+  bool by_neighbours = false;      // its newest move is for the touches of the pages around it
   float accesses_per_touch = 1;
   float stores = 0;  // of the touches, where the monitor tells them apart
   float span = 0;    // intervals that its touches are from, aged as they are
@@ -56,6 +57,9 @@ class Profile {
   // The page; valid until the next call that is not const.
   Page& count(const Seen& seen);
 
+  // A page that nobody was seen to touch, if it is not there yet. Valid as that of count().
+  Page& add_untouched(std::uint64_t address);
+
   // Its place in pages(), if it is there.
   [[nodiscard]] std::optional<std::size_t> find(std::uint64_t address) const;
   void forget(std::size_t place);
@@ -74,7 +78,7 @@ class Profile {
  private:
   [[nodiscard]] std::size_t slot_of(std::uint64_t address) const;
   [[nodiscard]] std::size_t home_slot(std::uint64_t address) const;
-  std::size_t add(const Seen& seen);
+  std::size_t add(std::uint64_t address, std::uint32_t pages);
   void make_room();
   void rebuild(std::size_t slots);
   void erase_slot(std::size_t slot);

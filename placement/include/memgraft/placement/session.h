@@ -42,6 +42,7 @@ struct Interval {
   std::array<std::uint64_t, kOutcomes> outcomes{};  // pages; of those that were to move
   std::array<std::uint64_t, kStays> held{};         // pages
   std::uint64_t moved_back = 0;                     // to where they lay at first
+  std::uint64_t moved_by_neighbours = 0;            // for the touches of the pages around them
   std::uint64_t waiting = 0;
   std::uint64_t frozen = 0;
   std::uint64_t pages = 0;
@@ -100,9 +101,12 @@ class Session {
   void move_first_parts(std::vector<Move>& moves);
   void move_first(const Move& move, std::uint64_t region, std::uint64_t bytes);
   [[nodiscard]] std::vector<std::uint64_t> known_parts(std::uint64_t region, std::uint64_t bytes) const;
+  void add_neighbours(const std::vector<Move>& moves);
+  void add_neighbours(std::uint64_t page, std::vector<std::uint64_t>& added);
   void propose(const std::vector<Move>& moves);
   void forget_gone();
   [[nodiscard]] Situation situation();
+  Plan decide();
 
   pid_t process_;
   const Topology* topology_;
@@ -114,6 +118,7 @@ class Session {
   Budget taking_;
   Budget asking_;
   Budget reading_;
+  Budget neighbours_;
   Access access_ = Access::granted;
   std::uint32_t number_ = 1;
   std::uint64_t seen_ = 0;
@@ -123,9 +128,10 @@ class Session {
   Interval now_;
   std::vector<Pending> pending_;
   std::vector<std::uint64_t> to_ask_;
-  Regions apart_;                                         // that the monitor was asked to keep so
-  Regions separate_;                                      // whose parts are seen to move one by one
-  std::unordered_map<std::uint64_t, Together> together_;  // ... and those whose are not, by region
+  Regions apart_;                                               // that the monitor was asked to keep so
+  Regions separate_;                                            // whose parts are seen to move one by one
+  std::unordered_map<std::uint64_t, Together> together_;        // ... and those whose are not, by region
+  std::unordered_map<std::uint64_t, std::uint32_t> completed_;  // region: the interval in which it was
   std::unordered_map<std::uint32_t, std::optional<std::size_t>> node_of_thread_;  // in this drain
 };
 
