@@ -1,12 +1,13 @@
 #include "memgraft/placement/neighbours.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 namespace memgraft::placement {
 
 // Columns of sums_ behind those of the nodes' touches.
-enum : std::uint8_t { kTouched, kSpan, kAccesses, kMore };
+enum : std::uint8_t { kSpan, kAccesses, kMore };
 
 Neighbours::Neighbours(const Profile& profile)
     : profile_(profile), columns_(profile.nodes() + kMore), around_(profile.pages().size(), 0) {
@@ -18,19 +19,17 @@ Neighbours::Neighbours(const Profile& profile)
     }
   }
   std::ranges::sort(order_, {}, &Placed::address);
-  sums_.assign((order_.size() + 1) * columns_, 0);
-  for (std::size_t i = 0; i < order_.size(); ++i) {
-    const Page& page = pages[order_[i].place];
-    const auto touches = profile.touches(order_[i].place);
-    const double all = std::accumulate(touches.begin(), touches.end(), 0.0);
-    const auto before = sums_.begin() + static_cast<std::ptrdiff_t>(i * columns_);
-    const auto here = std::copy_n(before, columns_, before + static_cast<std::ptrdiff_t>(columns_)) -
-                      static_cast<std::ptrdiff_t>(columns_);
-    std::transform(touches.begin(), touches.end(), here, here, std::plus<>{});
-    const auto more = here + static_cast<std::ptrdiff_t>(nodes);
-    more[kTouched] += all > 0 ? 1 : 0;
-    more[kSpan] += all > 0 ? page.span : 0;
-    more[kAccesses] += all * page.accesses_per_touch;
+  std::vector<double> all(columns_, 0);
+  sums_ = all;
+  sums_.reserve((order_.size() + 1) * columns_);
+  for (const Placed& placed : order_) {
+    const auto touches = profile.touches(placed.place);
+    std::ranges::transform(touches, all, all.begin(), std::plus<>{});
+    const Page& page = pages[placed.place];
+    all[nodes + kSpan] += page.span;
+    all[nodes + kAccesses] +=
+        std::accumulate(touches.begin(), touches.end(), 0.0) * static_cast<double>(page.accesses_per_touch);
+    sums_.insert(sums_.end(), all.begin(), all.end());
   }
   constexpr std::uint64_t kBytes = kMostPages * kPageBytes;
   for (std::size_t first = 0; first < order_.size();) {
@@ -92,11 +91,9 @@ std::uint32_t Neighbours::add_block(const Part& part) {
     touches_.push_back(static_cast<float>(touches));
     all += touches;
   }
-  const double touched = sum(part.first, part.last, nodes + kTouched);
   blocks_.push_back(
       {.touches = {},  // touches_ grows
-       .pages = static_cast<std::uint32_t>(part.last - part.first),
-       .span = static_cast<float>(sum(part.first, part.last, nodes + kSpan) / touched),
+       .span = static_cast<float>(sum(part.first, part.last, nodes + kSpan)),
        .accesses_per_touch = static_cast<float>(sum(part.first, part.last, nodes + kAccesses) / all)});
   return static_cast<std::uint32_t>(blocks_.size());
 }

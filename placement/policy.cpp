@@ -24,7 +24,6 @@ struct Verdict {
 // What a page is judged by: its own touches, or those of the pages around it.
 struct Evidence {
   std::span<const float> touches;
-  std::uint32_t shared_by = 1;  // pages
   float span = 1;
   float accesses_per_touch = 1;
 };
@@ -53,10 +52,9 @@ class Judge {
     if (around.touches.empty()) {
       return own;
     }
-    Verdict theirs = judge(page, {.touches = around.touches,
-                                  .shared_by = around.pages,
-                                  .span = around.span,
-                                  .accesses_per_touch = around.accesses_per_touch});
+    Verdict theirs = judge(
+        page,
+        {.touches = around.touches, .span = around.span, .accesses_per_touch = around.accesses_per_touch});
     theirs.by_neighbours = true;
     const bool tells = theirs.why != Stay::best && theirs.why != Stay::share && theirs.why != Stay::few;
     return is_untouched(touches) || (tells && own.to == theirs.to) ? theirs : own;
@@ -140,8 +138,9 @@ class Judge {
     return {.mean = saved, .deviation = std::sqrt(variance)};
   }
 
+  // Of one page: the touches of several are from as many times as long.
   [[nodiscard]] double remaining_saving(const Evidence& evidence, double saved) const {
-    const double nanoseconds = saved / kLocalDistance * settings_.local_nanoseconds / evidence.shared_by;
+    const double nanoseconds = saved / kLocalDistance * settings_.local_nanoseconds;
     return nanoseconds * evidence.accesses_per_touch / evidence.span * situation_.remaining_intervals;
   }
 

@@ -69,15 +69,21 @@ Page& Profile::count(const Seen& seen) {
   page.last_thread = seen.thread;
   page.touched_ago = 0;
   page.accesses_per_touch = seen.accesses;
+  if (seen.watched) {
+    page.span = *seen.watched + (page.is_sampled ? page.span : 0);
+    page.is_sampled = true;
+  }
   page.stores += seen.store.value_or(false) ? 1.0F : 0.0F;
   return page;
 }
 
-Page& Profile::add_untouched(std::uint64_t address) {
+Page& Profile::add_untouched(std::uint64_t address, Page like) {
   if (const auto known = find(address)) {
     return pages_[*known];
   }
   Page& page = pages_[add(address, 1)];
+  page.is_sampled = like.is_sampled;
+  page.span = like.is_sampled ? 0 : like.span;
   page.touched_ago = UINT16_MAX;  // the first to make room for others
   return page;
 }
@@ -146,7 +152,7 @@ void Profile::age() {
       page.stores /= 2;
       page.span /= 2;
     }
-    page.span += 1;
+    page.span += page.is_sampled ? 0.0F : 1.0F;
     if (page.touched_ago < UINT16_MAX) {
       ++page.touched_ago;
     }

@@ -106,6 +106,14 @@ Block Session::block_of(std::uint64_t address) {
   return monitor_->sees().splits ? mappings_.part_of(address) : mappings_.block_of(address);
 }
 
+std::optional<float> Session::watched_for(const observation::Touch& touch) const {
+  constexpr double kSecond = 1e9;
+  return touch.watched_nanoseconds
+             ? std::optional(static_cast<float>(static_cast<double>(*touch.watched_nanoseconds) / kSecond /
+                                                plans_.interval_seconds))
+             : std::nullopt;
+}
+
 void Session::take(const observation::Touch& touch) {
   if (++seen_ % keep_one_in_ != 0) {
     ++now_.lost;
@@ -123,7 +131,8 @@ void Session::take(const observation::Touch& touch) {
                                  .node = *node,
                                  .thread = touch.thread,
                                  .store = touch.store,
-                                 .accesses = accesses});
+                                 .accesses = accesses,
+                                 .watched = watched_for(touch)});
     if (page.seen_at != number_ || page.node < 0) {
       page.seen_at = number_;
       to_ask_.push_back(block.address);

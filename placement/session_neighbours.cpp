@@ -20,8 +20,9 @@ void Session::add_neighbours(const std::vector<Move>& moves) {
     completed_.clear();
   }
   for (const Move& move : moves) {
-    Page& page = profile_.pages()[*profile_.find(move.address)];
-    page.by_neighbours = move.by_neighbours;
+    if (const auto place = profile_.find(move.address)) {
+      profile_.pages()[*place].by_neighbours = move.by_neighbours;
+    }
   }
   std::vector<std::uint64_t> added;
   for (const Move& move : moves) {
@@ -44,24 +45,29 @@ void Session::add_neighbours(std::uint64_t page, std::vector<std::uint64_t>& add
     return;
   }
   known->second = number_;
+  const auto place = profile_.find(page);
+  const Mapping* const own = mappings_.of(page);
+  if (!place || own == nullptr) {
+    return;
+  }
+  const Page like = profile_.pages()[*place];
   added.clear();
   asking_.spend([&] {
-    const Mapping* const own = mappings_.of(page);
     for (std::uint64_t address = region * kRegionBytes; address < (region + 1) * kRegionBytes;
          address += kPageBytes) {
       const Mapping* const mapping = mappings_.of(address);
-      if (own != nullptr && mapping != nullptr && mapping->name == own->name && !profile_.find(address) &&
+      if (mapping != nullptr && mapping->name == own->name && !profile_.find(address) &&
           block_of(address) == Block{.address = address}) {
-        profile_.add_untouched(address);
+        profile_.add_untouched(address, like);
         added.push_back(address);
       }
     }
   });
   ask_where(added);
   for (const std::uint64_t address : added) {
-    const auto place = profile_.find(address);
-    if (place && profile_.pages()[*place].node < 0) {
-      profile_.forget(*place);  // nothing is there
+    const auto there = profile_.find(address);
+    if (there && profile_.pages()[*there].node < 0) {
+      profile_.forget(*there);  // nothing is there
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "retry.h"
@@ -26,10 +27,12 @@ constexpr bool kKnowsStore = false;
 bool is_store(const ucontext_t& /*context*/) { return false; }
 #endif
 
-Released let_pass(std::uintptr_t page) {
+// And when it was guarded.
+Released let_pass(std::uintptr_t page, std::uint64_t& guarded_at) {
   g_state.lock.lock();
   const Released released{.ours = g_state.guarded.has(page), .guardings = g_state.guardings};
   if (released.ours) {
+    guarded_at = g_state.guarded_at[g_state.guarded.number_of(page) % kRoundsKnown];
     release({.begin = page, .end = page + 1});
     g_state.touched += page == g_state.trial ? 0U : 1U;
   }
@@ -37,23 +40,28 @@ Released let_pass(std::uintptr_t page) {
   return released;
 }
 
-void record(std::uintptr_t address, bool store) {
+void record(std::uintptr_t address, bool store, std::uint64_t guarded_at) {
   Shared* const shared = g_state.shared.load(std::memory_order_relaxed);
   if (shared == nullptr || getpid() != g_state.process) {
     return;
   }
   const int cpu = sched_getcpu();
+  const std::uint64_t now = now_nanoseconds();
   shared->touches.put({.address = address,
-                       .nanoseconds = now_nanoseconds(),
-                       .who = touched_by(static_cast<std::uint32_t>(gettid()),
-                                         cpu < 0 ? 0 : static_cast<std::uint32_t>(cpu), kKnowsStore, store)});
+                       .nanoseconds = now,
+                       .who = touched_by({.thread = static_cast<std::uint32_t>(gettid()),
+                                          .cpu = cpu < 0 ? 0 : static_cast<std::uint32_t>(cpu),
+                                          .knows_store = kKnowsStore,
+                                          .store = store,
+                                          .watched_nanoseconds = now - std::min(now, guarded_at)})});
 }
 
 bool may_retry(std::uintptr_t address, bool store) {
-  const Retry answer = retry([page = page_of(address)] { return let_pass(page); },
+  std::uint64_t guarded_at = 0;
+  const Retry answer = retry([&, page = page_of(address)] { return let_pass(page, guarded_at); },
                              [=] { return retry_would_do(address, store); });
   if (answer == Retry::ours) {
-    record(address, store);
+    record(address, store, guarded_at);
   }
   return answer != Retry::no;
 }
@@ -116,7 +124,8 @@ void handle(int signal, siginfo_t* info, void* context) {
   const bool store = is_store(*static_cast<const ucontext_t*>(context));
   const std::uintptr_t page = page_of(address);
   if (page == g_state.trial && info->si_code == SEGV_ACCERR) {
-    (void)let_pass(page);  // or another thread has released it meanwhile
+    std::uint64_t guarded_at = 0;
+    (void)let_pass(page, guarded_at);  // or another thread has released it meanwhile
   } else if (info->si_code != SEGV_ACCERR || !may_retry(address, store)) {
     errno = kept;
     programs_action(signal, info, context);

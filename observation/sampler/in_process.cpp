@@ -21,6 +21,9 @@ namespace {
 // Above those that shells and programs use by number.
 constexpr int kLeastFd = 100;
 
+// Pages are guarded in batches, in about so long.
+constexpr std::uint64_t kBatchNanoseconds = 1'000'000;
+
 std::uint64_t now_nanoseconds() {
   timespec now{};
   static_cast<void>(clock_gettime(CLOCK_MONOTONIC, &now));
@@ -154,11 +157,13 @@ class Watched : public Monitor {
       Touch touch;
       touch.address = record.address;
       touch.nanoseconds = record.nanoseconds;
-      touch.thread = static_cast<std::uint32_t>(record.who);
-      touch.cpu = static_cast<std::uint32_t>(record.who >> 32U) & 0xffffffU;
-      if (((record.who >> 62U) & 1U) != 0) {
-        touch.store = (record.who >> 63U) != 0;
+      const Toucher who = toucher_in(record.who);
+      touch.thread = who.thread;
+      touch.cpu = who.cpu;
+      if (who.knows_store) {
+        touch.store = who.store;
       }
+      touch.watched_nanoseconds = std::max(who.watched_nanoseconds, kBatchNanoseconds);
       sink(touch);
     }
   }

@@ -20,7 +20,8 @@ namespace memgraft::observation {
 namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
-constexpr std::uint32_t kRoundsGuarded = 5;              // a page that nobody touches
+constexpr std::uint32_t kRoundsGuarded = 5;  // a page that nobody touches
+static_assert(kRoundsGuarded < kRoundsKnown);
 constexpr std::uint64_t kForgottenAfter = 10 * kSecond;  // without being read
 
 std::uint64_t random_number() {
@@ -134,6 +135,10 @@ std::uint64_t guard_pages(std::uint64_t wanted) {
   }
   if (g_round.found_pages == 0) {
     return 0;
+  }
+  {
+    const std::scoped_lock locked(g_state.lock);
+    g_state.guarded_at[g_round.number % kRoundsKnown] = now_nanoseconds();
   }
   const std::uint64_t step = step_over(g_round.found_pages);
   const std::uint64_t most_tries = std::min<std::uint64_t>(4 * wanted, g_round.found_pages);

@@ -46,6 +46,7 @@ inline constexpr std::size_t kMostHeld = 512;
 inline constexpr std::size_t kMostChanged = 256;
 inline constexpr std::size_t kGuardSlots = 8192;
 inline constexpr std::size_t kMostGuarded = 2048;  // each splits a mapping in three; Linux allows 65530
+inline constexpr std::size_t kRoundsKnown = 16;    // more than a page stays guarded
 inline constexpr std::size_t kFutexSlots = 16384;
 
 struct alignas(4096) State {
@@ -57,10 +58,11 @@ struct alignas(4096) State {
   std::uintptr_t page_bytes{};
 
   // Under the lock.
-  PageSet<kGuardSlots> guarded{};  // with the round in which each became so
-  std::uint64_t guardings{};       // how often a page became so
-  std::uint64_t touched{};         // of them
-  std::uintptr_t trial{};          // a page of ours, whose touch is none of the program's
+  PageSet<kGuardSlots> guarded{};            // with the round in which each became so
+  std::uint64_t guarded_at[kRoundsKnown]{};  // when pages were in a round, by its number
+  std::uint64_t guardings{};                 // how often a page became so
+  std::uint64_t touched{};                   // of them
+  std::uintptr_t trial{};                    // a page of ours, whose touch is none of the program's
   Candidate candidates[2][kMostCandidates]{};
   unsigned newest{};  // of both
   Range stacks[kMostStacks]{};

@@ -1,7 +1,9 @@
 // The memory that the sampler inside a program shares with the process that asked for it.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -64,10 +66,30 @@ struct Shared {
   Mailboxes<ProcessAtomics> touches;
 };
 
-// The kernel's numbers of threads have 22 bits, those of CPUs 13.
-constexpr Word touched_by(std::uint32_t thread, std::uint32_t cpu, bool knows_store, bool store) {
-  return thread | (static_cast<Word>(cpu & 0xffffffU) << 32U) | (static_cast<Word>(knows_store) << 62U) |
-         (static_cast<Word>(store) << 63U);
+// Who touched a page, and for how long it had been guarded by then: the latter in microseconds, rounded down
+// to a power of two. The kernel's numbers of threads have 22 bits, those of CPUs 13.
+struct Toucher {
+  std::uint32_t thread = 0;
+  std::uint32_t cpu = 0;
+  bool knows_store = false;
+  bool store = false;
+  std::uint64_t watched_nanoseconds = 0;
+};
+
+constexpr Word touched_by(const Toucher& who) {
+  const auto bits = static_cast<Word>(std::bit_width(who.watched_nanoseconds / 1000));
+  return who.thread | (static_cast<Word>(who.cpu & 0xffffffU) << 32U) | (bits << 56U) |
+         (static_cast<Word>(who.knows_store) << 62U) | (static_cast<Word>(who.store) << 63U);
+}
+
+constexpr Toucher toucher_in(Word who) {
+  constexpr unsigned kMostBits = 40;  // 12 days
+  const unsigned bits = std::min(static_cast<unsigned>(who >> 56U) & 0x3fU, kMostBits);
+  return {.thread = static_cast<std::uint32_t>(who),
+          .cpu = static_cast<std::uint32_t>(who >> 32U) & 0xffffffU,
+          .knows_store = ((who >> 62U) & 1U) != 0,
+          .store = (who >> 63U) != 0,
+          .watched_nanoseconds = bits == 0 ? 0 : (std::uint64_t{1} << (bits - 1)) * 1000};
 }
 
 }  // namespace memgraft::observation

@@ -197,9 +197,9 @@ TEST_F(WithNeighbours, ThoseOfTheNext2MiBAreNone) {
 
 TEST_F(WithNeighbours, AnUntouchedPageIsJudgedByThemAlone) {
   lie(512, 8, {1});
-  profile_.add_untouched(520 * kPageBytes).node = 0;
-  profile_.add_untouched(521 * kPageBytes).node = 1;
-  profile_.add_untouched(2048 * kPageBytes).node = 0;
+  profile_.add_untouched(520 * kPageBytes, {.span = 1}).node = 0;
+  profile_.add_untouched(521 * kPageBytes, {.span = 1}).node = 1;
+  profile_.add_untouched(2048 * kPageBytes, {.span = 1}).node = 0;
   EXPECT_EQ(why(520), std::nullopt);
   EXPECT_EQ(why(521), Stay::best);
   EXPECT_EQ(why(2048), Stay::few);

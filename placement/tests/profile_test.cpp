@@ -42,6 +42,42 @@ TEST(Profile, KeepsTheLastThreadAndStoresApart) {
   EXPECT_EQ(page.stores, 1);
 }
 
+// Pages that are watched for a part of the time only: it is what their touches are from.
+TEST(Profile, AddsUpForHowLongASampledPageWasWatched) {
+  Profile profile(1);
+  const auto sample = [&](float watched) {
+    profile.count({.address = 0, .node = 0, .store = std::nullopt, .watched = watched});
+    profile.age();
+  };
+  sample(0.25F);
+  EXPECT_EQ(profile.pages()[0].span, 0.25F);
+  profile.age();
+  sample(0.5F);
+  EXPECT_EQ(profile.pages()[0].span, 0.75F);
+  for (int i = 0; i < 40; ++i) {
+    sample(0.1F);
+  }
+  EXPECT_NEAR(touches_of(profile, 0)[0] / profile.pages()[0].span, 10, 0.1) << "touches in an interval";
+}
+
+TEST(Profile, APageThatNobodyTouchedIsWatchedAsAnother) {
+  Profile profile(1, 16);
+  profile.count({.address = 0, .node = 0, .store = std::nullopt, .watched = 0.25F});
+  EXPECT_EQ(profile.add_untouched(kPageBytes, profile.pages()[0]).span, 0);
+  EXPECT_EQ(profile.add_untouched(0, profile.pages()[0]).span, 0.25F) << "it is there";
+  touch(profile, 2, 0);
+  profile.age();
+  profile.age();
+  EXPECT_EQ(profile.add_untouched(3 * kPageBytes, profile.pages()[2]).span, 3);
+  profile.age();
+  EXPECT_EQ(profile.pages()[1].span, 0);
+  EXPECT_EQ(profile.pages()[3].span, 4);
+  for (std::uint64_t page = 10; page < 23; ++page) {
+    touch(profile, page, 0);
+  }
+  EXPECT_FALSE(profile.find(kPageBytes)) << "the first to make room";
+}
+
 TEST(Profile, HalvesTouchesAndTheirSpanInEachInterval) {
   Profile profile(2);
   for (int interval = 0; interval < 20; ++interval) {

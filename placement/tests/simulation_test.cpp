@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <optional>
 #include <random>
 #include <sstream>
 #include <string>
@@ -46,6 +47,7 @@ class Pattern : public testing::Test {
       for (std::uint64_t i = 0; i < all; ++i) {
         const std::uint64_t page = random() % kPages;
         monitor.touch(kBase + (page * kPageBytes), toucher(page, interval, random));
+        monitor.touches.back().watched_nanoseconds = watched_;
         if (i % 8192 == 0) {
           session.drain();
         }
@@ -71,6 +73,7 @@ class Pattern : public testing::Test {
   }
 
   Settings settings_;
+  std::optional<std::uint64_t> watched_;  // nanoseconds, for a touch
   linux_os::FakeRoot root_;
 };
 
@@ -133,7 +136,7 @@ TEST_F(Pattern, ThatChangesIsFollowed) {
 // Memory so large that a page in fifty is seen in an interval: most pages move before one touch of theirs
 // was.
 TEST_F(Pattern, OfLargeMemoryEndsLocalSoonByNeighbours) {
-  settings_.must_pay = false;  // a touch is one of many that were not sampled
+  watched_ = 5'000'000;
   const Toucher slabs = [](std::uint64_t page, int, std::mt19937&) { return quarter(page); };
   const Result with = run(12, 0.02, slabs);
   EXPECT_GT(with.local[4], 0.9);
@@ -142,9 +145,15 @@ TEST_F(Pattern, OfLargeMemoryEndsLocalSoonByNeighbours) {
   EXPECT_LT(run(12, 0.02, slabs).local.back(), 0.4);
 }
 
+// Pages that are touched once in ten minutes are not worth a move in the first one.
+TEST_F(Pattern, OfLargeMemoryThatIsIdleIsLeftAlone) {
+  watched_ = 600'000'000'000;
+  EXPECT_EQ(run(12, 0.02, [](std::uint64_t page, int, std::mt19937&) { return quarter(page); }).moved, 0U);
+}
+
 // Neighbours that two nodes use in turn, page by page, are no evidence; and none where all use all.
 TEST_F(Pattern, OfLargeMemoryThatNodesShareMovesLittle) {
-  settings_.must_pay = false;
+  watched_ = 5'000'000;
   const Result result =
       run(100, 0.02, [](std::uint64_t, int, std::mt19937& random) { return random() % kNodes; });
   EXPECT_LE(result.moved, kPages / 5);

@@ -18,6 +18,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <ranges>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -221,6 +222,18 @@ TEST(InProcess, SaysWhichThreadTouchedAndHow) {
     }
     EXPECT_GT(touches, kEnough);
   }
+}
+
+// The busiest page of one program, the idlest of another: load may lengthen each.
+TEST(InProcess, SaysForHowLongAPageWasWatched) {
+  const auto watched = [](const Touch& touch) { return touch.watched_nanoseconds.value_or(0); };
+  constexpr std::uint64_t kMillisecond = 1'000'000;
+  Program busy(scenario("attribution"));
+  const std::uint64_t least = std::ranges::min(busy.finish(2000).touches | std::views::transform(watched));
+  EXPECT_GE(least, kMillisecond);
+  EXPECT_LT(least, 60 * kMillisecond);
+  Program idle(scenario("seldom"));
+  EXPECT_GE(std::ranges::max(idle.finish(2000).touches | std::views::transform(watched)), 60 * kMillisecond);
 }
 
 TEST(InProcess, RealFaultsStillKill) {

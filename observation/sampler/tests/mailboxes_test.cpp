@@ -12,6 +12,24 @@
 namespace memgraft::observation {
 namespace {
 
+TEST(Touchers, FitIntoAWord) {
+  for (const std::uint64_t watched : {0ULL, 999ULL, 1000ULL, 1'500'000ULL, 3'600'000'000'000ULL, ~0ULL}) {
+    const Toucher in{
+        .thread = 4194303, .cpu = 8191, .knows_store = true, .store = false, .watched_nanoseconds = watched};
+    const Toucher out = toucher_in(touched_by(in));
+    EXPECT_EQ(out.thread, in.thread);
+    EXPECT_EQ(out.cpu, in.cpu);
+    EXPECT_TRUE(out.knows_store);
+    EXPECT_FALSE(out.store);
+    EXPECT_LE(out.watched_nanoseconds, watched);
+    if (watched < 1'000'000'000'000'000) {
+      EXPECT_GE(out.watched_nanoseconds * 2, watched / 1000 * 1000);
+    }
+  }
+  EXPECT_TRUE(toucher_in(touched_by({.store = true})).store);
+  EXPECT_GT(toucher_in(~Word{0}).watched_nanoseconds, 0U) << "what nobody writes";
+}
+
 TEST(Mailboxes, NothingIsLostThatIsNotCounted) {
   constexpr Word kThreads = 4;
   constexpr Word kEach = 40000;

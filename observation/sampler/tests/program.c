@@ -415,6 +415,15 @@ static void take_signal(void) {
   sum_all(at);
 }
 
+// Touches all of its pages, and rests.
+static void seldom(void) {
+  unsigned char* const at = memory();
+  while (more()) {
+    sum_all(at);
+    usleep(300000);
+  }
+}
+
 static const struct {
   const char* name;
   void (*run)(void);
@@ -431,6 +440,7 @@ static const struct {
     {"kill_itself", kill_itself},
     {"left", left},
     {"take_signal", take_signal},
+    {"seldom", seldom},
     {"fenced", fenced},
     {"scattered", scattered},
     {"ends_like_an_arena", ends_like_an_arena},

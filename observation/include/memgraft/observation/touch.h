@@ -16,6 +16,9 @@ struct Touch {
   std::optional<std::uint32_t> latency_cycles;  // from issue to the data's arrival, as the CPU counts it
   // Accesses that this one stands for, where the monitor knows that.
   std::optional<std::uint64_t> stands_for;
+  // For how long its page was watched, by a monitor that watches a few pages at a time until they are
+  // touched.
+  std::optional<std::uint64_t> watched_nanoseconds;
 };
 
 }  // namespace memgraft::observation

@@ -14,8 +14,7 @@ namespace memgraft::placement {
 // Small pages in an aligned block of memory, of a power of two of them.
 struct Around {
   std::span<const float> touches;  // by node, of all of them together
-  std::uint32_t pages = 0;         // in the profile
-  float span = 1;                  // as of a page: the mean of those that were touched
+  float span = 1;                  // as of a page, of all of them together
   float accesses_per_touch = 1;    // the mean
 };
 

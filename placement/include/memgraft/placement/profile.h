@@ -26,6 +26,7 @@ struct Page {
   std::uint32_t frozen_until = 0;  // number of the first interval in which it may move again; 0: not frozen
   std::uint32_t seen_at = 0;       // number of the interval in which `node` was seen
   std::int16_t home = kUnknown;    // where it lay at first
+  bool is_sampled = false;         // it is watched for a part of the time only, which `span` is the sum of
   bool by_neighbours = false;      // its newest move is for the touches of the pages around it
   float accesses_per_touch = 1;
   float stores = 0;  // of the touches, where the monitor tells them apart
@@ -53,12 +54,14 @@ class Profile {
     std::uint32_t thread = 0;
     std::optional<bool> store;
     float accesses = 1;
+    std::optional<float> watched = std::nullopt;  // intervals, where it was not watched all the time
   };
   // The page; valid until the next call that is not const.
   Page& count(const Seen& seen);
 
-  // A page that nobody was seen to touch, if it is not there yet. Valid as that of count().
-  Page& add_untouched(std::uint64_t address);
+  // A small page that nobody was seen to touch, if it is not there yet: watched as that other one. Valid as
+  // that of count().
+  Page& add_untouched(std::uint64_t address, Page like);
 
   // Its place in pages(), if it is there.
   [[nodiscard]] std::optional<std::size_t> find(std::uint64_t address) const;

@@ -88,6 +88,7 @@ class Session {
   };
 
   void take(const observation::Touch& touch);
+  [[nodiscard]] std::optional<float> watched_for(const observation::Touch& touch) const;
   std::optional<std::size_t> node_of(const observation::Touch& touch);
   void flush();
   void look_where(std::vector<std::uint64_t>& addresses);
