@@ -224,16 +224,18 @@ TEST(InProcess, SaysWhichThreadTouchedAndHow) {
   }
 }
 
-// The busiest page of one program, the idlest of another: load may lengthen each.
+// The busiest page of one program, the idlest of another: load may lengthen each. So few pages at a time that
+// there are twenty rounds of them: in one of these the program has a CPU at once.
 TEST(InProcess, SaysForHowLongAPageWasWatched) {
   const auto watched = [](const Touch& touch) { return touch.watched_nanoseconds.value_or(0); };
   constexpr std::uint64_t kMillisecond = 1'000'000;
-  Program busy(scenario("attribution"));
-  const std::uint64_t least = std::ranges::min(busy.finish(2000).touches | std::views::transform(watched));
+  constexpr Sampling kFew{.pages_per_second = 500, .cpu_share = 1};
+  Program busy(scenario("attribution"), kFew);
+  const std::uint64_t least = std::ranges::min(busy.finish(1000).touches | std::views::transform(watched));
   EXPECT_GE(least, kMillisecond);
-  EXPECT_LT(least, 60 * kMillisecond);
-  Program idle(scenario("seldom"));
-  EXPECT_GE(std::ranges::max(idle.finish(2000).touches | std::views::transform(watched)), 60 * kMillisecond);
+  EXPECT_LT(least, 100 * kMillisecond);
+  Program idle(scenario("seldom"), kFew);
+  EXPECT_GE(std::ranges::max(idle.finish(1000).touches | std::views::transform(watched)), 100 * kMillisecond);
 }
 
 TEST(InProcess, RealFaultsStillKill) {
