@@ -389,8 +389,9 @@ def test_ping_pong_is_frozen(guest: Root) -> None:
     one = ran(done)
     assert one.summary.moved_back > 40, one.summary
     assert one.summary.frozen >= one.summary.moved_back * 0.9, one.summary
-    # There are 128, each of which may move twice.
-    assert one.summary.moved <= 2 * 128, one.summary
+    # There are 128, and a few around them that nobody was seen to touch. Each may move twice.
+    assert one.summary.pages < 140, one.summary
+    assert one.summary.moved <= 2 * one.summary.pages, one.summary
 
 
 @deep
