@@ -37,7 +37,8 @@ void Session::add_neighbours(const std::vector<Move>& moves) {
   }
 }
 
-// Those in the page's region that are of the same file, or of none as it is.
+// Those in the page's region that no gap, and no other file, parts from it: what is behind is another piece
+// of memory.
 void Session::add_neighbours(std::uint64_t page, std::vector<std::uint64_t>& added) {
   const std::uint64_t region = page / kRegionBytes;
   const auto [known, is_new] = completed_.try_emplace(region, number_);
@@ -51,13 +52,19 @@ void Session::add_neighbours(std::uint64_t page, std::vector<std::uint64_t>& add
     return;
   }
   const Page like = profile_.pages()[*place];
+  const auto belongs = [&](std::uint64_t address) {
+    const Mapping* const mapping = mappings_.of(address);
+    return mapping != nullptr && mapping->name == own->name;
+  };
   added.clear();
   asking_.spend([&] {
-    for (std::uint64_t address = region * kRegionBytes; address < (region + 1) * kRegionBytes;
+    std::uint64_t begin = page;
+    while (begin > region * kRegionBytes && belongs(begin - kPageBytes)) {
+      begin -= kPageBytes;
+    }
+    for (std::uint64_t address = begin; address < (region + 1) * kRegionBytes && belongs(address);
          address += kPageBytes) {
-      const Mapping* const mapping = mappings_.of(address);
-      if (mapping != nullptr && mapping->name == own->name && !profile_.find(address) &&
-          block_of(address) == Block{.address = address}) {
+      if (!profile_.find(address) && block_of(address) == Block{.address = address}) {
         profile_.add_untouched(address, like);
         added.push_back(address);
       }

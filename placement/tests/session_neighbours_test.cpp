@@ -92,6 +92,21 @@ TEST_F(PlacingNeighbours, WhatIsOfAnotherFileIsNoNeighbour) {
   EXPECT_EQ(end().moved[0][1], 256U - 8);
 }
 
+TEST_F(PlacingNeighbours, WhatIsBehindAGapIsNoNeighbour) {
+  root_.write("/proc/77/maps",
+              "7f0000000000-7f0000020000 rw-p 00000000 00:00 0\n"
+              "7f0000021000-7f0000100000 rw-p 00000000 00:00 0\n"
+              "7f0000100000-7f0000101000 ---p 00000000 00:00 0\n"
+              "7f0000101000-7f0000180000 rw-p 00000000 00:00 0\n"
+              "7f0000181000-7f0000200000 rw-p 00000000 00:00 0\n");
+  start();
+  for (std::uint64_t number = 48; number < 384; number += 32) {
+    monitor_.touch(page(number), 1);
+  }
+  EXPECT_EQ(end().pages, 384U - 33) << "all from 33 to 383, of which the sampler may have guarded one";
+  EXPECT_EQ(end().moved[0][1], 384U - 33 - 11);
+}
+
 TEST_F(PlacingNeighbours, AreLookedForOnceInAWhile) {
   kernel_.pages.erase(page(7));
   start();
